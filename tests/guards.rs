@@ -67,15 +67,13 @@ fn looked_at<T>(labelled: &Labelled, look: impl FnOnce(&GuardInput<'_>) -> T) ->
         Judged::At(place) => (&labelled.transcript[..*place], &labelled.transcript[*place].content),
     };
     look(&GuardInput {
-        has_acted: false,
         has_facts: labelled.condition == "with_facts",
         tasks: &tasks,
         facts: &facts,
-        background: &[],
         signoff: &labelled.signoff,
         transcript,
         turn,
-        is_done: false,
+        ..GuardInput::default()
     })
 }
 
@@ -83,12 +81,38 @@ fn found(labelled: &Labelled) -> Vec<&'static str> {
     looked_at(labelled, |input| check(input).into_iter().map(|finding| finding.guard.as_str()).collect())
 }
 
+/// A line of a corpus. The other speaker may be called "agent", as in the docs, and the labels be written like a job's keys.
+fn labelled(line: &str) -> serde_json::Result<Labelled> {
+    let mut value: Value = serde_json::from_str(line)?;
+    for role in value["transcript"].as_array_mut().into_iter().flatten().map(|message| &mut message["role"]) {
+        if *role == "agent" {
+            *role = Value::from("assistant");
+        }
+    }
+    let mut labelled: Labelled = serde_json::from_value(value)?;
+    for label in &mut labelled.labels {
+        let snake =
+            |c: char| if c.is_ascii_uppercase() { format!("_{}", c.to_ascii_lowercase()) } else { c.to_string() };
+        *label = label.chars().map(snake).collect();
+    }
+    Ok(labelled)
+}
+
+#[test]
+fn a_corpus_may_call_the_agent_and_the_guards_as_the_docs_do() {
+    let line = r#"{"id": "a", "condition": "with_facts", "tasks": [], "facts": [], "signoff": "Bye",
+        "transcript": [{"role": "agent", "content": "Hello"}], "turn": "Hi", "labels": ["inventedFact", "role_swap"]}"#;
+    let read = labelled(line).unwrap();
+    assert_eq!(read.labels, ["invented_fact", "role_swap"]);
+    assert_eq!(read.transcript[0].role, Role::Assistant);
+}
+
 /// Prints the figures of a corpus and returns them, in the order of the guards.
 fn measure(path: &std::path::Path) -> Vec<(Guard, Figures)> {
     let corpus = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut all: Vec<(Guard, Figures)> = Guard::ALL.into_iter().map(|guard| (guard, Figures::default())).collect();
     let mut lines = 0;
-    let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    let read = |line: &str| labelled(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     let corpus: Vec<Labelled> = corpus.lines().filter(|line| !line.trim().is_empty()).map(read).collect();
     // Who wrote a corpus before there was a guard labelled nothing for it: there another fault, such as a falsified fact, may be
     // this one too, and only a turn without any fault says that it is found wrongly.
@@ -160,6 +184,21 @@ fn reached_on_sixth(guard: Guard) -> f64 {
     }
 }
 
+/// The same on the turns of another stranger, in 82 conversations; the misses in half of these have been read.
+fn reached_on_eighth(guard: Guard) -> f64 {
+    match guard {
+        Guard::WithheldFact => 73.0,
+        Guard::RoleSwap => 86.0,
+        Guard::Repetition => 87.0,
+        Guard::EarlyEnd => 89.0,
+        Guard::FactLeak | Guard::TwoTasks => 91.0,
+        Guard::Restart => 92.0,
+        Guard::InventedFact | Guard::ReasoningLeak => 93.0,
+        Guard::GoodbyeLoop | Guard::WrongLanguage => 96.0,
+        Guard::SignoffInside | Guard::Empty | Guard::TooLong => 100.0,
+    }
+}
+
 #[test]
 fn guards() {
     let other = std::env::var_os("EVAL_JOB_GUARD_CORPUS").filter(|path| !path.is_empty()).map(PathBuf::from);
@@ -201,6 +240,11 @@ fn guards() {
         assert!(figures.positives == 0 || figures.recall() >= least, "{name}: recall {}", figures.recall());
         assert!(figures.false_alarm_rate() <= 0.02, "{name}: false alarms {}", figures.false_alarm_rate());
     }
+    for (guard, figures) in &measure(&root().join("tests/guards-8.jsonl")) {
+        let name = guard.as_str();
+        assert!(figures.recall() * 100.0 >= reached_on_eighth(*guard), "{name}: recall {}", figures.recall());
+        assert!(figures.false_alarm_rate() <= 0.02, "{name}: false alarms {}", figures.false_alarm_rate());
+    }
     let all = measure(&root().join("tests/guards-2.jsonl"));
     for (guard, figures) in &all {
         let name = guard.as_str();
@@ -231,15 +275,13 @@ fn an_end_is_early_only_where_that_is_certain() {
         let tasks: Vec<&str> = end.tasks.iter().map(String::as_str).collect();
         let facts: Vec<&str> = end.facts.iter().map(String::as_str).collect();
         let found = check(&GuardInput {
-            has_acted: false,
             has_facts: !facts.is_empty(),
             tasks: &tasks,
             facts: &facts,
-            background: &[],
             signoff: "So Long, and Thanks for All the Fish",
             transcript: &end.transcript,
             turn: &end.turn,
-            is_done: false,
+            ..GuardInput::default()
         });
         if found.iter().any(|finding| finding.guard == Guard::EarlyEnd) != end.is_early {
             wrong.push(format!("{}: {found:?}", end.id));
@@ -269,15 +311,13 @@ fn a_fact_that_is_asked_for_is_told_and_neither_kept_back_nor_falsified_nor_walk
         let facts: Vec<&str> = asked.facts.iter().map(String::as_str).collect();
         let found = |has_facts: bool| -> Vec<&'static str> {
             let input = GuardInput {
-                has_acted: false,
                 has_facts,
                 tasks: &tasks,
                 facts: &facts,
-                background: &[],
                 signoff: "So Long, and Thanks for All the Fish",
                 transcript: &asked.transcript,
                 turn: &asked.turn,
-                is_done: false,
+                ..GuardInput::default()
             };
             // Each fault once: what is falsified or walked away from is kept back too.
             faults(&input, &mut KnownTexts::default()).into_iter().map(|finding| finding.guard.as_str()).collect()
@@ -312,15 +352,13 @@ fn nothing_is_wrong_with_a_good_turn() {
         let tasks: Vec<&str> = good.tasks.iter().map(String::as_str).collect();
         let facts: Vec<&str> = good.facts.iter().map(String::as_str).collect();
         let found = check(&GuardInput {
-            has_acted: false,
             has_facts: !facts.is_empty(),
             tasks: &tasks,
             facts: &facts,
-            background: &[],
             signoff: "So Long, and Thanks for All the Fish",
             transcript: &good.transcript,
             turn: &good.turn,
-            is_done: false,
+            ..GuardInput::default()
         });
         if !found.is_empty() {
             wrong.push(format!("{}: {found:?}", good.id));
@@ -345,15 +383,13 @@ fn what_is_wrong_with_a_faulty_turn_is_found() {
         let tasks: Vec<&str> = turn.tasks.iter().map(String::as_str).collect();
         let facts: Vec<&str> = turn.facts.iter().map(String::as_str).collect();
         let found = check(&GuardInput {
-            has_acted: false,
             has_facts: true,
             tasks: &tasks,
             facts: &facts,
-            background: &[],
             signoff: "So Long, and Thanks for All the Fish",
             transcript: &turn.transcript,
             turn: &turn.turn,
-            is_done: false,
+            ..GuardInput::default()
         });
         if !labels.iter().all(|label| found.iter().any(|finding| finding.guard.as_str() == label)) {
             wrong.push(format!("{}: {found:?}", turn.id));

@@ -25,15 +25,13 @@ pub fn table() {
             ("faulty", "Sure, my name is Robert Miller and I'm allergic to peanuts, call 0171 5556677 at 7 pm. Bye!"),
         ] {
             let after = |messages: usize| GuardInput {
-                has_acted: false,
                 has_facts: true,
                 tasks: &tasks,
                 facts: &facts,
-                background: &[],
                 signoff: "So Long, and Thanks for All the Fish",
                 transcript: &transcript[..messages],
                 turn,
-                is_done: false,
+                ..GuardInput::default()
             };
             // As in a conversation: the texts up to the last turn are known from the turn before.
             let (before, now) = (after(transcript.len() - 2), after(transcript.len()));

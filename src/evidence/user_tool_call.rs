@@ -21,11 +21,11 @@ pub struct UserToolCall {
 }
 
 impl UserToolCall {
-    /// What the call and its result say, a line for each thing: the user knows it.
+    /// What the result says, a line for each thing: the user knows it. What the user wrote into the call was its own.
     pub fn known_text(&self) -> String {
         let mut lines = Vec::new();
-        for value in [Some(&self.arguments), self.result.as_ref()].into_iter().flatten() {
-            collect(value, "", &mut lines);
+        if let Some(result) = &self.result {
+            collect(result, "", &mut lines);
         }
         lines.join("\n")
     }
@@ -90,7 +90,11 @@ mod tests {
     fn whatever_a_result_says_is_known() {
         let result = json!({"carrier": "TeleNova", "bars": 3, "apps": ["Maps", {"name": "Mail"}], "sim": null});
         let known = call(1, Some(result)).known_text();
-        assert_eq!(known, "on: true\ncarrier: TeleNova\nbars: 3\napps: Maps\nname: Mail\nsim: ");
-        assert_eq!(call(1, Some(json!("It is on"))).known_text(), "on: true\nIt is on");
+        assert_eq!(known, "carrier: TeleNova\nbars: 3\napps: Maps\nname: Mail\nsim: ");
+        assert_eq!(
+            call(1, Some(json!("It is on"))).known_text(),
+            "It is on",
+            "what the user wrote itself is not shown by the tool"
+        );
     }
 }

@@ -75,7 +75,7 @@ impl Failure {
             HttpFaultKind::Unreachable | HttpFaultKind::NoNetwork => {
                 Failure::for_now(format!("{}; check {address} and the network", fault.message), NextTry::Again(None))
             }
-            HttpFaultKind::Timeout => Failure::for_now(fault.message, NextTry::OnceMore),
+            HttpFaultKind::Timeout => Failure::for_now(format!("{} (limits.model)", fault.message), NextTry::OnceMore),
             HttpFaultKind::Broken | HttpFaultKind::Unreadable | HttpFaultKind::Useless => {
                 Failure::for_now(fault.message, NextTry::Again(None))
             }

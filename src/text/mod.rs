@@ -46,6 +46,10 @@ pub fn unfenced(text: &str) -> &str {
 /// Whether a character could steer a terminal, turn the reading order round, break a line or hide itself: control
 /// characters, Unicode's bidirectional controls, separators, zero-widths, fillers and tags.
 fn is_unsafe(c: char) -> bool {
+    // Of nearly every text, all characters.
+    if matches!(c, ' '..='~') {
+        return false;
+    }
     c.is_control()
         || matches!(c,
             // Soft hyphen, grapheme joiner, Arabic letter mark, Mongolian selectors and vowel separator.
@@ -58,6 +62,11 @@ fn is_unsafe(c: char) -> bool {
             | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a byte is printable ASCII or a space, line break or tab: what every terminal and reader shows as it is.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')
+}
+
 /// Whether a text shows nothing: white space, zero-width and other invisible characters, the blank of Braille, or nothing at all.
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_unsafe(c) || matches!(c, '\u{2800}' | '\u{fe00}'..='\u{fe0f}'))
@@ -65,6 +74,9 @@ pub fn is_blank(text: &str) -> bool {
 
 /// The text without the characters that hide themselves, variation selectors among them; line breaks and tabs stay.
 pub fn without_hidden(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
     let hides =
         |c: char| is_unsafe(c) && !matches!(c, '\n' | '\r' | '\t') || matches!(c, '\u{2800}' | '\u{fe00}'..='\u{fe0f}');
     if text.chars().any(hides) { Cow::Owned(text.replace(hides, "")) } else { Cow::Borrowed(text) }

@@ -1,6 +1,6 @@
 //! The fact that the agent certainly asks for by a kind of thing, in whatever words: of that kind there is one fact that was not told.
 
-use super::asked_surely::{ALSO, AND, NOTHING, is_reluctant, was_value_given};
+use super::asked_surely::{ALSO, AND, is_reluctant, is_untold, was_value_given};
 use super::confirmation::MORE;
 use super::fact_asked::last_question;
 use super::passed_over::{asks_to_tell, was_told};
@@ -27,10 +27,7 @@ fn find_asked_kind<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
         return None;
     }
     let is_asked = |fact: &&TextView<'_>| {
-        is_of_kind(fact, kinds)
-            && !fact.words().any(|word| NOTHING.contains(&word))
-            && !was_value_given(scene, fact)
-            && !was_told(scene, fact)
+        is_of_kind(fact, kinds) && !is_untold(fact) && !was_value_given(scene, fact) && !was_told(scene, fact)
     };
     let mut asked = scene.facts.iter().filter(is_asked);
     let fact = asked.next().filter(|_| asked.next().is_none())?;

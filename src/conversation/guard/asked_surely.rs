@@ -18,7 +18,7 @@ const IS: [&str; 17] = [
 ];
 
 /// Words of a fact that says that there is nothing to tell.
-pub(super) const NOTHING: [&str; 26] = [
+const NOTHING: [&str; 26] = [
     "not",
     "no",
     "none",
@@ -46,6 +46,37 @@ pub(super) const NOTHING: [&str; 26] = [
     "nie",
     "не",
 ];
+
+/// Words of a fact by which the user keeps something back: "refuses to give a phone number".
+const UNTOLD: [&str; 22] = [
+    "refuse",
+    "refuses",
+    "withhold",
+    "withholds",
+    "forgot",
+    "forgets",
+    "forgotten",
+    "unwilling",
+    "reluctant",
+    "verweigert",
+    "weigert",
+    "vergessen",
+    "vergisst",
+    "verschweigt",
+    "oublie",
+    "olvidado",
+    "niega",
+    "dimenticato",
+    "rifiuta",
+    "recusa",
+    "esqueceu",
+    "vergeten",
+];
+
+/// Whether a fact says that there is nothing to tell, or that it is not told.
+pub(super) fn is_untold(fact: &TextView<'_>) -> bool {
+    fact.words().any(|word| NOTHING.contains(&word) || UNTOLD.contains(&word))
+}
 
 /// Words of a part in which the user is meant to keep something back.
 const RELUCTANT: [&str; 40] = [
@@ -164,7 +195,7 @@ pub(super) fn is_reluctant(text: &TextView<'_>) -> bool {
 /// Whether a question asks for a fact of the form "the home town is Lyon" by all words that name it and hardly another one, or for
 /// the user's name, address or date of birth.
 fn asks_surely(scene: &Scene<'_>, question: &TextView<'_>, fact: &TextView<'_>) -> bool {
-    if fact.words().any(|word| NOTHING.contains(&word)) {
+    if is_untold(fact) {
         return false;
     }
     let Some(name) = name_of(fact) else { return asks_for_all_but_point(question, fact) };
@@ -206,8 +237,10 @@ fn find_wanted<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
         return None;
     }
     scene.facts.iter().find(|fact| {
-        let is_nothing = fact.words().any(|word| NOTHING.contains(&word));
-        !is_nothing && wants(scene, agent, fact) && !was_value_given(scene, fact) && !tells(scene, scene.text(), fact)
+        !is_untold(fact)
+            && wants(scene, agent, fact)
+            && !was_value_given(scene, fact)
+            && !tells(scene, scene.text(), fact)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::asked_surely::surely_asked;
 use super::awaited::awaits_answer;
+use super::passed_over::tells;
 use super::phrases::{Hit, List, is_sentence_end};
 use super::scene::Scene;
 use super::tasks_raised::{distinctive_words, is_comparable, matched, unique_words};
@@ -17,7 +18,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     // A goodbye within a message about something else is none.
     let is_goodbye = turn.says_goodbye() && (outside <= 60 || outside * 2 <= all);
     let goes_on = turn.raw.trim_end().ends_with(['?', '？', '؟']);
-    if goes_on || !scene.turn.signs_off && !is_goodbye {
+    if goes_on || !scene.turn.signs_off && (!is_goodbye || ends_answer(scene)) {
         return None;
     }
     // Who begins with "Ciao" greets.
@@ -46,6 +47,39 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     fault("it ends the conversation while the assistant waits for an answer", &*agent.raw)
 }
+
+/// Whether what looks like a goodbye says that there is no more to tell, where the agent asks for whatever there is: "that's all".
+fn ends_answer(scene: &Scene<'_>) -> bool {
+    let turn = scene.text();
+    let tells_fact = || scene.facts.iter().any(|fact| tells(scene, turn, fact));
+    let asks = |agent: &TextView<'_>| {
+        [List::Details, List::OpenQuestion].into_iter().any(|list| agent.has(list)) || agent.asks() && tells_fact()
+    };
+    let is_all = |hit: &Hit| THAT_IS_ALL.contains(&&turn.plain()[hit.start..hit.end]);
+    scene.last_agent().is_some_and(asks) && turn.hits_in(List::Goodbye).all(is_all)
+}
+
+/// How somebody says that nothing is left to tell.
+const THAT_IS_ALL: [&str; 18] = [
+    "nada mas",
+    "nothing else",
+    "sonst nichts",
+    "rien d'autre",
+    "that's all",
+    "that is all",
+    "that's it",
+    "that's everything",
+    "das ist alles",
+    "das war alles",
+    "das war's",
+    "c'est tout",
+    "eso es todo",
+    "es todo",
+    "e tutto",
+    "isso e tudo",
+    "dat is alles",
+    "to wszystko",
+];
 
 /// The first task that no message raised, where that is certain: a message that is about none of the tasks may have raised
 /// one in other words, and what the agent said by itself needs no question.
@@ -85,11 +119,24 @@ pub(super) fn open_tasks(scene: &Scene<'_>) -> Vec<usize> {
                 .agents()
                 .any(|agent| !agent.asks() && matched(agent, &words).0 * 2 > words.len() && !is_of_others(agent, &[]))
         };
-        let is_raised =
-            |(place, text): (usize, &&TextView<'_>)| matched(text, &words).0 > 0 && !is_of_others(text, &said[..place]);
+        let initials = initials(&scene.tasks[*at]);
+        let is_raised = |(place, text): (usize, &&TextView<'_>)| {
+            matched(text, &words).0 > 0 && !is_of_others(text, &said[..place])
+                || text.words().any(|word| initials.iter().any(|it| it == word))
+        };
         !words.is_empty() && !said.iter().enumerate().any(is_raised) && !is_raised_now(&words) && !is_given()
     };
     (0..scene.tasks.len()).filter(is_open).collect()
+}
+
+/// The initials of the words of a task, three and more in a row: a "RIB" is a "relevé d'identité bancaire".
+fn initials(task: &TextView<'_>) -> Vec<String> {
+    let letters: Vec<char> =
+        task.words().filter(|word| word.chars().count() > 2).filter_map(|word| word.chars().next()).collect();
+    [3, 4]
+        .into_iter()
+        .flat_map(|length| letters.windows(length).map(|some| some.iter().collect::<String>()))
+        .collect::<Vec<_>>()
 }
 
 /// Whether a text that has words of a task without words of its own has them for another task, which it is the first to raise:

@@ -1,5 +1,6 @@
 //! Whether the agent asked for a fact, or may have, so that the user may tell it.
 
+use super::asked_surely::was_value_given;
 use super::fact_leak::{reveals, value};
 use super::invented_name::WHO;
 use super::phrases::{Hit, List, PHRASES, is_sentence_end};
@@ -238,6 +239,7 @@ fn is_short_answer(scene: &Scene<'_>, turn: &TextView<'_>, stated: usize) -> boo
     let is_clear = scene
         .facts
         .iter()
+        .filter(|fact| !was_value_given(scene, fact))
         .any(|fact| names(scene, &question, fact) || kinds(&question) & (kinds(fact) | by_shape(fact)) != 0);
     let chooses = turn.content().any(|word| question.says(&word) || word.has_digit() && agent.says(&word));
     let is_short =
@@ -264,15 +266,13 @@ mod tests {
         assert_eq!(asked.len(), 3);
         let transcript = [Message::new(Role::User, "Hi."), Message::new(Role::Assistant, &reply)];
         let found = check(&GuardInput {
-            has_acted: false,
             has_facts: true,
             tasks: &tasks,
             facts: &facts,
-            background: &[],
             signoff: "So Long",
             transcript: &transcript,
             turn: "It is 4711-22, and my name is Ada Byron.",
-            is_done: false,
+            ..GuardInput::default()
         });
         assert!(found.len() < 3, "{found:?}");
     }

@@ -18,15 +18,13 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
     let mut uses: Vec<FactUse> = (1..).zip(facts).map(|(fact, _)| unused(fact)).collect();
     let messages: Vec<Message> = transcript.messages().collect();
     let input = GuardInput {
-        has_acted: false,
         has_facts: true,
         tasks,
         facts,
-        background: &[],
         signoff: "",
         transcript: &messages,
         turn: "",
-        is_done: false,
+        ..GuardInput::default()
     };
     let texts = KnownTexts::of(&input);
     let mut scene = Scene::new(&input, &texts);

@@ -12,13 +12,17 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if agent.is_some_and(|agent| agent.asks() && !agent.has(List::Goodbye) && !agent.has(List::AnythingElse)) {
         return None;
     }
+    // The phrase alone, which ends the conversation at last.
+    if turn.raw.trim().is_empty() && scene.turn.signs_off {
+        return None;
+    }
     let has_goodbye = turn.has(List::Goodbye) || scene.turn.signs_off;
     let closed = |text: &TextView<'_>| text.has(List::Goodbye) && (text.only_closes() || adds_nothing(text));
     let said_goodbye = scene.users().next_back().is_some_and(closed);
     if said_goodbye && has_goodbye && adds_nothing(turn) {
         return fault(why, turn.raw.trim());
     }
-    if !(turn.only_closes() || turn.raw.trim().is_empty() && scene.turn.signs_off) {
+    if !turn.only_closes() {
         return None;
     }
     let closings = scene.users().rev().take_while(|text| text.only_closes()).count();

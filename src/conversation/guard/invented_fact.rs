@@ -1,8 +1,12 @@
 //! Data of the user's own that stand nowhere.
 
+use super::asked_surely::was_value_given;
 use super::counted::{COUNTED, counts_party, is_bare_count};
-use super::derived::follows;
-use super::passed_over::passed_over;
+use super::fact_asked::subject;
+use super::fact_leak::is_point;
+use super::known_values::KnownValues;
+use super::open_word::is_open;
+use super::passed_over::{passed_over, tells};
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
 use super::text_view::TextView;
@@ -12,153 +16,75 @@ use crate::text::is_of_word;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let stated: Vec<&TextValue> = values(turn).iter().filter(|value| is_stated(scene, value)).collect();
-    let known: std::cell::LazyCell<KnownValues, _> = std::cell::LazyCell::new(|| KnownValues::new(scene));
-    let invented = stated.iter().find(|value| !known.has(scene, turn, value));
-    let what = match invented {
-        Some(value) => turn.plain()[value.start..value.end].trim().to_owned(),
-        None => invented_name::name(scene)?,
+    let what = match invented(scene)? {
+        Invented::Value(value) => turn.plain()[value.start..value.end].trim().to_owned(),
+        Invented::Name(name) => name,
     };
     fault("it states something that stands in no task, fact or message; say that you don't know it", what)
+}
+
+/// What a turn states that stands nowhere.
+pub(super) enum Invented<'s> {
+    /// A figure, date, id or address.
+    Value(&'s TextValue),
+    /// A name.
+    Name(String),
+}
+
+/// The first thing that the turn states and that stands nowhere.
+pub(super) fn invented<'s>(scene: &'s Scene<'_>) -> Option<Invented<'s>> {
+    let turn = scene.text();
+    let known: std::cell::LazyCell<KnownValues, _> = std::cell::LazyCell::new(|| KnownValues::new(scene));
+    let stated = values(turn).iter().filter(|value| is_stated(scene, value));
+    let value = stated.into_iter().find(|value| !known.has(scene, turn, value));
+    value.map(Invented::Value).or_else(|| invented_name::name(scene).map(Invented::Name))
 }
 
 pub(super) fn sources<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = &'s TextView<'s>> {
     scene.tasks.iter().chain(scene.facts).chain(scene.background).chain(scene.messages.iter().map(|(_, text)| text))
 }
 
-/// The values of tasks, facts and conversation.
-struct KnownValues {
-    values: Vec<ValueKind>,
-    numbers: Vec<f64>,
-    digits: String,
-}
-
-impl KnownValues {
-    fn new(scene: &Scene<'_>) -> KnownValues {
-        let values: Vec<ValueKind> = sources(scene).flat_map(values).map(|value| value.kind.clone()).collect();
-        let mut numbers: Vec<f64> = Vec::new();
-        for value in &values {
-            match value {
-                ValueKind::Number(number) => numbers.push(*number),
-                ValueKind::Time { minutes, .. } => numbers.extend([
-                    f64::from(minutes / 60),
-                    f64::from((minutes / 60 + 12) % 24),
-                    f64::from(minutes % 60),
-                    f64::from((minutes / 60 + 11) % 24 + 1),
-                ]),
-                ValueKind::Month(month) => numbers.push(*month as f64),
-                _ => {}
-            }
-        }
-        // Of "a day later" one is a number that nobody says.
-        if scene.tasks.iter().chain(scene.facts).any(|text| text.words().any(|word| RELATIVE.contains(&word))) {
-            numbers.extend([1.0, 7.0]);
-        }
-        // Parts of ids and of phone numbers, also as they are grouped.
-        let digits = sources(scene).map(|text| [text.digits(), " "].concat()).collect();
-        KnownValues { values, numbers, digits }
-    }
-
-    /// Whether the turn spells a known id character by character.
-    fn is_spelled(&self, turn: &TextView<'_>) -> bool {
-        let turn: String = turn.plain().chars().filter(char::is_ascii_alphanumeric).collect();
-        self.values
-            .iter()
-            .any(|known| matches!(known, ValueKind::Id(id) if id.len() >= 4 && turn.contains(id.as_str())))
-    }
-
-    /// Whether a task or a fact speaks of somebody who comes along.
-    fn has_company(&self, scene: &Scene<'_>) -> bool {
-        scene.tasks.iter().chain(scene.facts).any(|text| text.words().any(|word| COMPANY.contains(&word)))
-    }
-
-    fn has(&self, scene: &Scene<'_>, turn: &TextView<'_>, value: &TextValue) -> bool {
-        let text = &turn.plain()[value.start..value.end];
-        match &value.kind {
-            ValueKind::Email => sources(scene).any(|source| source.plain().contains(text)),
-            ValueKind::Id(id) => {
-                let squeezed =
-                    |source: &TextView<'_>| source.plain().chars().filter(|c| c.is_alphanumeric()).collect::<String>();
-                let number = digits(id);
-                id.len() > 3
-                    && number.len() == id.len()
-                    && self.digits.contains(number.trim_start_matches("00").trim_start_matches('0'))
-                    || sources(scene).any(|source| squeezed(source).contains(id.as_str()))
-            }
-            ValueKind::Time { minutes, is_exact } => {
-                let is_same = |known: &ValueKind| match known {
-                    ValueKind::Time { minutes: other, is_exact: other_is } => {
-                        minutes == other
-                            || !(*is_exact && *other_is) && (minutes + 720) % 1440 == other % 1440
-                            || !other_is && (other + 720) % 1440 == *minutes
-                    }
-                    ValueKind::Number(number) => {
-                        minutes % 60 == 0 && (*number as u32 == minutes / 60 || *number as u32 + 12 == minutes / 60)
-                    }
-                    _ => false,
-                };
-                self.values.iter().any(is_same)
-            }
-            ValueKind::Number(number) => {
-                let near = |other: f64| (other - number).abs() < 0.005;
-                let follows = || {
-                    let named: Vec<f64> = values(turn)
-                        .iter()
-                        .filter_map(|it| if let ValueKind::Number(other) = it.kind { Some(other) } else { None })
-                        .filter(|other| !near(*other))
-                        .collect();
-                    // What comes from a known number, where nothing was asked or the turn names that number.
-                    let is_free = !scene.agent_asks() || named.iter().any(|other| self.numbers.contains(other));
-                    !passes_over_figure(scene) && follows(*number, &self.numbers, &named, is_free)
-                };
-                let text_is_said =
-                    || text.len() >= 2 && !value.is_word && sources(scene).any(|source| source.plain().contains(text));
-                if is_year(turn, value) {
-                    return self.numbers.iter().any(|known| near(*known));
-                }
-                // The user and seven friends are eight.
-                let is_one_more =
-                    || value.is_word && self.has_company(scene) && self.numbers.iter().any(|known| near(known + 1.0));
-                self.numbers.iter().any(|known| near(*known))
-                    || is_one_more()
-                    || text.len() == 1 && self.is_spelled(turn)
-                    || digits(text).len() >= 3 && self.digits.contains(&digits(text))
-                    || text_is_said()
-                    || follows()
-            }
-            ValueKind::Month(month) => {
-                self.values.iter().any(|known| known == &value.kind || *known == ValueKind::Number(*month as f64))
-            }
-            ValueKind::Weekday(_) => {
-                self.values.contains(&value.kind)
-                    || self.values.iter().any(|known| matches!(known, ValueKind::Month(_)))
-            }
-        }
-    }
+pub(super) fn number_of(value: &TextValue) -> Option<f64> {
+    if let ValueKind::Number(number) = value.kind { Some(number) } else { None }
 }
 
 /// Whether the assistant asks for a fact with a figure, and the turn has another one instead.
-fn passes_over_figure(scene: &Scene<'_>) -> bool {
+pub(super) fn passes_over_figure(scene: &Scene<'_>) -> bool {
     let is_other = [List::Unknown, List::Unwilling].into_iter().any(|list| scene.text().has(list));
-    !is_other
-        && passed_over(scene).is_some_and(|fact| {
-            values(fact).iter().any(|it| matches!(it.kind, ValueKind::Number(_) | ValueKind::Id(_)))
-        })
+    let has_figure =
+        |fact: &TextView<'_>| values(fact).iter().any(|it| matches!(it.kind, ValueKind::Number(_) | ValueKind::Id(_)));
+    let is_asked_by_word = || {
+        let question = scene.last_agent().and_then(|agent| agent.question()).filter(|question| is_open(question));
+        let asks = |fact: &TextView<'_>| {
+            subject(fact).any(|word| !is_point(fact, &word) && question.is_some_and(|question| question.says(&word)))
+        };
+        let is_kept = |fact: &&TextView<'_>| {
+            has_figure(fact) && !was_value_given(scene, fact) && !tells(scene, scene.text(), fact)
+        };
+        scene.input.has_facts && scene.facts.iter().filter(is_kept).any(asks)
+    };
+    !is_other && (passed_over(scene).is_some_and(has_figure) || is_asked_by_word())
 }
 
 /// The most words of a turn that is hardly more than a figure.
 const MOST_OF_FIGURE: usize = 3;
 
 /// Whether a number is the year of a date: no year comes from others by reckoning, nor by rounding.
-fn is_year(turn: &TextView<'_>, value: &TextValue) -> bool {
+pub(super) fn is_year(turn: &TextView<'_>, value: &TextValue) -> bool {
     let ValueKind::Number(number) = value.kind else { return false };
     let plain = turn.plain();
     let previous =
         plain[..value.start].split(|c: char| !is_of_word(c)).rfind(|word| !word.is_empty()).unwrap_or_default();
-    let is_date = || plain[value.start..value.end].contains(['-', '/', '.']);
     (1900.0..2100.0).contains(&number)
         && number.fract() == 0.0
-        && (is_date() || PHRASES.months.contains_key(previous) || BEFORE_YEAR.contains(&previous))
+        && (is_date(&plain[value.start..value.end])
+            || PHRASES.months.contains_key(previous)
+            || BEFORE_YEAR.contains(&previous))
+}
+
+/// Whether a value was written as a date in figures.
+pub(super) fn is_date(text: &str) -> bool {
+    text.contains(['-', '/', '.', '月'])
 }
 
 /// Words before a year.
@@ -182,7 +108,8 @@ fn is_stated(scene: &Scene<'_>, value: &TextValue) -> bool {
     let previous = before.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let is_beside_digit =
         next.starts_with(|c: char| c.is_ascii_digit()) || previous.starts_with(|c: char| c.is_ascii_digit());
-    let is_beside_month = PHRASES.months.contains_key(next) || PHRASES.months.contains_key(previous);
+    let is_month = |word: &str| PHRASES.months.contains_key(word);
+    let is_beside_month = is_month(month_behind(after)) || is_month(previous);
     let is_data = match &value.kind {
         ValueKind::Email | ValueKind::Time { .. } => true,
         ValueKind::Id(id) => {
@@ -282,10 +209,18 @@ fn is_stated(scene: &Scene<'_>, value: &TextValue) -> bool {
                     ]
                     .contains(&previous)
                 || *number < 10.0 && plain[value.end..].starts_with([')', ':']) && before.is_empty();
-            is_plain && !is_everyday
+            let is_instead = || turn.places().len() <= MOST_OF_FIGURE && passes_over_figure(scene);
+            is_plain && (!is_everyday || is_instead())
         }
     };
     is_data && !speaks_of_agent(sentence, is_own)
+}
+
+/// The word of a date that may be its month, behind its day: "of" and the ending of the day are passed over.
+fn month_behind(rest: &str) -> &str {
+    let between = ["st", "nd", "rd", "th", "er", "of", "de", "di", "do"];
+    let mut words = rest.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.find(|word| !between.contains(word)).unwrap_or_default()
 }
 
 /// Whether a sentence is about what the agent or its side said.
@@ -295,75 +230,3 @@ fn speaks_of_agent(sentence: &str, is_own: bool) -> bool {
             .iter()
             .any(|part| sentence.contains(part))
 }
-
-/// Words for those who come along with the user.
-const COMPANY: [&str; 34] = [
-    "friends",
-    "friend",
-    "colleagues",
-    "others",
-    "guests",
-    "children",
-    "kids",
-    "family",
-    "relatives",
-    "freunde",
-    "freunden",
-    "kollegen",
-    "gaste",
-    "kinder",
-    "kindern",
-    "amis",
-    "amies",
-    "collegues",
-    "enfants",
-    "amigos",
-    "amigas",
-    "companeros",
-    "hijos",
-    "amici",
-    "colleghi",
-    "figli",
-    "filhos",
-    "colegas",
-    "vrienden",
-    "kinderen",
-    "przyjaciol",
-    "dzieci",
-    "друзей",
-    "детей",
-];
-
-/// Words of a task or a fact that tells a day or a number by another one.
-const RELATIVE: [&str; 30] = [
-    "later",
-    "earlier",
-    "sooner",
-    "before",
-    "following",
-    "previous",
-    "additional",
-    "extra",
-    "another",
-    "more",
-    "fewer",
-    "less",
-    "spater",
-    "fruher",
-    "davor",
-    "danach",
-    "weitere",
-    "weiteren",
-    "plus",
-    "tot",
-    "tard",
-    "mas",
-    "despues",
-    "antes",
-    "dopo",
-    "prima",
-    "depois",
-    "later",
-    "eerder",
-    "pozniej",
-];

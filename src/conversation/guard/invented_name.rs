@@ -2,7 +2,8 @@
 
 use super::fact_asked::last_question;
 use super::invented_fact::sources;
-use super::other_name::{name_without_facts, other_name};
+use super::other_name::{added_name, answering_name, name_without_facts, other_name};
+use super::passed_over::tells;
 use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
 use super::shape::KINDS;
@@ -26,6 +27,9 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
                 Script::Han | Script::Hiragana | Script::Thai | Script::Hangul | Script::Arabic | Script::Devanagari
             )
         });
+        if is_unspaced && (turn.has(List::Unwilling) || turn.has(List::Unknown)) {
+            continue;
+        }
         if is_unspaced {
             let phrase = &turn.plain()[hit.start..hit.end];
             if matches!(phrase, "私は" | "我是" | "저는" | "ชื่อ" | "아내" | "남편" | "नाम है")
@@ -54,14 +58,20 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
             })
             .filter(|word| word.starts_with(char::is_uppercase) && word.chars().count() > 1)
             .collect();
-        if let Some(name) = names.iter().find(|name| !is_known(name) && !COMMON.contains(*name)) {
+        if let Some(name) =
+            names.iter().find(|name| !is_known(name) && !COMMON.contains(*name) && !PHRASES.is_function(&plain(name)))
+        {
             return Some((*name).to_owned());
         }
     }
     if let Some(name) = bare_name(scene).or_else(|| bare_address(scene)) {
         return Some(name.to_owned());
     }
-    if let Some(name) = other_name(scene).or_else(|| name_without_facts(scene)) {
+    if let Some(name) = other_name(scene)
+        .or_else(|| name_without_facts(scene))
+        .or_else(|| answering_name(scene))
+        .or_else(|| added_name(scene))
+    {
         return Some(name.to_owned());
     }
     // A bare name, where a name was asked for.
@@ -183,6 +193,9 @@ fn bare_address<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     if !has_number || words.len() > MOST_AROUND_NAME || turn.raw.contains('?') {
         return None;
     }
+    if scene.facts.iter().any(|fact| tells(scene, turn, fact)) {
+        return None;
+    }
     let question = last_question(agent).map(TextView::new);
     if question.is_none_or(|question| question.kinds() & KINDS.address == 0) {
         return None;
@@ -233,6 +246,12 @@ const MOST_AROUND_NAME: usize = 8;
 /// Whether a text has a name: as a word, or, if it is a long one, with an ending or within another word. "Ann" does not stand in
 /// "planned".
 pub(super) fn has_name(source: &TextView<'_>, name: &str) -> bool {
+    // "Bornova'dayim": the ending stands behind an apostrophe.
+    if let Some((stem, _)) = name.split_once(['\'', '’'])
+        && stem.chars().count() >= LEAST_WITHIN
+    {
+        return source.plain().contains(stem);
+    }
     let is_spaced = |c: char| matches!(Script::from_char(c), Script::Latin | Script::Cyrillic | Script::Greek);
     if name.chars().count() >= LEAST_WITHIN || !name.starts_with(is_spaced) {
         return source.plain().contains(name);
@@ -323,15 +342,13 @@ mod tests {
             Message::new(Role::Assistant, asked),
         ];
         let found = check(&GuardInput {
-            has_acted: false,
             has_facts: true,
             tasks: &["Book a room for the evening"],
             facts: &[],
-            background: &[],
             signoff: "So Long",
             transcript: &transcript,
             turn,
-            is_done: false,
+            ..GuardInput::default()
         });
         found.into_iter().find(|finding| finding.guard == Guard::InventedFact).map(|finding| finding.evidence)
     }

@@ -22,8 +22,10 @@ mod goodbye_loop;
 mod invented_fact;
 mod invented_name;
 mod known_texts;
+mod known_values;
 mod off_task;
 mod open_word;
+mod ordinals;
 mod other_name;
 mod passed_over;
 mod phrases;
@@ -40,6 +42,7 @@ mod task_read_out;
 mod tasks_raised;
 mod text_view;
 mod too_long;
+mod tool_named;
 mod turn_mark;
 mod two_tasks;
 mod unexplained;
@@ -78,12 +81,14 @@ fn find(guard: Guard, scene: &Scene<'_>) -> Option<GuardFinding> {
 }
 
 /// The input of the guards.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct GuardInput<'a> {
     /// Whether the persona knows the facts.
     pub has_facts: bool,
     /// Whether the user has done something by tools of its own, of which it may tell.
     pub has_acted: bool,
+    /// The names of the tools that the user has.
+    pub tools: &'a [&'a str],
     /// The case's tasks, in order, in the words of the job.
     pub tasks: &'a [&'a str],
     /// The case's facts, also where the persona does not know them.
@@ -136,15 +141,13 @@ pub fn load() {
     let transcript = [Message::new(Role::Assistant, "What is your name?")];
     // A turn in which a figure, an accent and a name are looked for.
     check(&GuardInput {
-        has_acted: false,
         has_facts: true,
         tasks: &["Find the way"],
         facts: &["The user's name is Zoë"],
-        background: &[],
         signoff: "",
         transcript: &transcript,
         turn: "My name is Zoë, and I am 42.",
-        is_done: false,
+        ..GuardInput::default()
     });
 }
 

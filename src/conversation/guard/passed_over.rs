@@ -5,6 +5,7 @@ use super::asked_surely::{AND, wanted};
 use super::awaited::repeats_itself;
 use super::fact_leak::{is_point, value};
 use super::fact_uses::OR;
+use super::invented_fact::number_of;
 use super::open_word::{REQUESTS, asks_whether_known, is_open};
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
@@ -154,12 +155,19 @@ fn has_point(turn: &TextView<'_>) -> bool {
 /// figure or name, tells nothing; nor does a word beside another figure.
 pub(super) fn tells(scene: &Scene<'_>, turn: &TextView<'_>, fact: &TextView<'_>) -> bool {
     let (of_turn, of_fact) = (values(turn), values(fact));
-    let in_words: Vec<f64> = of_turn.iter().filter(|it| it.is_word).filter_map(number).collect();
+    let in_words: Vec<f64> = of_turn.iter().filter(|it| it.is_word).filter_map(number_of).collect();
     let sum = TextValue { kind: ValueKind::Number(in_words.iter().sum()), start: 0, end: 0, is_word: true };
     let has = |one: &TextValue| of_fact.iter().any(|other| is_same(one, other));
     let same = of_turn.iter().chain((in_words.len() > 1).then_some(&sum)).filter(|it| has(it)).count();
     let digits = fact.digits();
-    if same > 0 || digits.len() >= 3 && turn.digits().contains(digits) {
+    // "Four four seven one", "six fifty" and "Q as in Quebec, K, 7".
+    let spelled: String = in_words.iter().map(f64::to_string).collect();
+    let is_id = |value: &TextValue| matches!(&value.kind, ValueKind::Id(id) if is_spelled_out(turn, id));
+    let is_spelled = spelled.len() >= 3 && digits.contains(&spelled)
+        || of_fact.iter().any(is_id)
+        || composes(of_turn, of_fact)
+        || composes(of_fact, of_turn);
+    if same > 0 || is_spelled || digits.len() >= 3 && (turn.digits().contains(digits) || has_hundreds(turn)) {
         return true;
     }
     let has_other_figure = !digits.is_empty() && !turn.digits().is_empty();
@@ -171,9 +179,52 @@ pub(super) fn tells(scene: &Scene<'_>, turn: &TextView<'_>, fact: &TextView<'_>)
     !has_other_figure && value(fact).iter().any(|word| turn.says(word) && !is_asked(word))
 }
 
-fn number(value: &TextValue) -> Option<f64> {
-    if let ValueKind::Number(number) = value.kind { Some(number) } else { None }
+/// Whether a number of one text is written in two words in the other.
+fn composes(one: &[TextValue], other: &[TextValue]) -> bool {
+    composed(one).into_iter().any(|sum| other.iter().any(|it| it.kind == ValueKind::Number(sum)))
 }
+
+/// Whether a text has an id as it is spelled: with spaces between its parts, or by characters that stand alone.
+pub(super) fn is_spelled_out(text: &TextView<'_>, id: &str) -> bool {
+    let squeezed = || text.plain().chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let alone = || text.words().filter(|word| word.chars().nth(1).is_none()).collect::<String>();
+    id.len() >= 2 && (squeezed().contains(id) || id.len() >= 4 && alone().contains(id))
+}
+
+/// The numbers of tens and ones in words side by side: "twenty", "four".
+pub(super) fn composed(values: &[TextValue]) -> Vec<f64> {
+    let in_words: Vec<f64> = values.iter().filter(|it| it.is_word).filter_map(number_of).collect();
+    let is_composed = |pair: &&[f64]| pair[0] >= 10.0 && pair[0] % 10.0 == 0.0 && (1.0..10.0).contains(&pair[1]);
+    in_words.windows(2).filter(is_composed).map(|pair| pair[0] + pair[1]).collect()
+}
+
+/// Whether a text has a number in words that is made of several: it may be any.
+fn has_hundreds(text: &TextView<'_>) -> bool {
+    let is_it = |word: &str| HUNDREDS.iter().any(|it| word.strip_suffix(it).is_some());
+    text.content().any(|word| word.is_number()) && text.words().any(is_it)
+}
+
+/// Endings of words for hundreds and thousands.
+const HUNDREDS: [&str; 18] = [
+    "hundred",
+    "thousand",
+    "hundert",
+    "tausend",
+    "cent",
+    "cents",
+    "mille",
+    "cien",
+    "ciento",
+    "cientos",
+    "mil",
+    "cento",
+    "mila",
+    "honderd",
+    "duizend",
+    "tysiac",
+    "сот",
+    "тысяч",
+];
 
 /// Whether two values are the same, an id also by a part of it.
 fn is_same(one: &TextValue, other: &TextValue) -> bool {

@@ -115,6 +115,8 @@ pub(super) struct Phrases {
     pub(super) words: WordTable<KnownWord>,
     /// The number of German among the languages.
     pub(super) german: Option<usize>,
+    /// Numbers that are frequent words of another language, with the number of the language in which they are numbers.
+    pub(super) homographs: Vec<(&'static str, usize)>,
     /// The letters that few languages have.
     pub(super) letters: HashMap<char, u32>,
     pub(super) task_words: WordTable<()>,
@@ -177,6 +179,7 @@ impl Phrases {
             index,
             words: WordTable::default(),
             german: None,
+            homographs: Vec::new(),
             letters: HashMap::new(),
             task_words: WordTable::default(),
             months: WordTable::default(),

@@ -9,6 +9,7 @@ use super::retry_echo::retry_echo;
 use super::scene::Scene;
 use super::task_read_out::read_out;
 use super::text_view::TextView;
+use super::tool_named::names_tool;
 use super::turn_mark::{names_writer, numbered_goal, turn_mark};
 use super::{Fault, fault};
 
@@ -132,6 +133,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     if let Some(task) = read_out(scene) {
         return fault("it reads out a task as it was given; ask for it in the user's own words", task);
+    }
+    if let Some(tool) = names_tool(scene) {
+        return fault("it speaks of a tool, as no user does; call it, or say what was done or seen", tool);
     }
     if let Some(goal) = numbered_goal(scene) {
         return fault("it speaks of a goal by its number; write only what the user says", goal);

@@ -16,6 +16,14 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     {
         return fault(why, turn.shown(hit));
     }
+    let mut users = scene.users();
+    if let (Some(first), true) = (users.next(), users.next().is_some())
+        && first.plain() == turn.plain()
+        && turn.places().len() >= LEAST_REPEATED
+        && !scene.last_agent().is_some_and(|agent| agent.has(List::AskAgain))
+    {
+        return fault(why, &*turn.raw);
+    }
     let plain = turn.plain();
     let greeting = turn
         .hits_in(List::Greeting)
@@ -88,6 +96,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     None
 }
+
+/// The fewest words of an opening that is said again word for word.
+const LEAST_REPEATED: usize = 3;
 
 /// Phrases of somebody who has just come.
 const JUST_CAME: [&str; 33] = [

@@ -41,15 +41,13 @@ mod tests {
     fn is_leak(turn: &str, task: &str, agent: &str) -> bool {
         let transcript = [Message::new(Role::User, "Hello"), Message::new(Role::Assistant, agent)];
         let input = GuardInput {
-            has_acted: false,
             has_facts: true,
             tasks: &[task],
             facts: &[],
-            background: &[],
             signoff: "So long",
             transcript: &transcript,
             turn,
-            is_done: false,
+            ..GuardInput::default()
         };
         check(&input).iter().any(|finding| finding.guard == Guard::ReasoningLeak)
     }

@@ -6,6 +6,7 @@ use super::scene::Scene;
 use super::text_view::{Content, TextView};
 use super::words::Script;
 use super::{Fault, fault};
+use crate::text::is_of_word;
 
 /// Words by which a sentence is about the assistant, not of it.
 const TURNED_ROUND: [&str; 24] = [
@@ -56,8 +57,10 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
             .iter()
             .any(|part| clause.contains(part) || is_question && sentence.starts_with(part) && clause.contains(part));
         let rest = turn.plain()[hit.end..].split(is_sentence_end).next().unwrap_or_default();
-        let is_of_user =
-            OF_USER.iter().any(|part| rest.contains(part)) || WAITS.iter().any(|part| rest.starts_with(part));
+        // "I've scanned it for you, how do I attach it?"
+        let is_of_user = is_question && rest.starts_with([',', ';', ' ']) && rest.contains(" do i ")
+            || OF_USER.iter().any(|part| rest.contains(part))
+            || WAITS.iter().any(|part| rest.starts_with(part));
         if !turn.is_quoted(hit.start) && !is_turned_round && !is_of_task(scene, hit) && !is_of_user {
             return fault(why, sentence);
         }
@@ -71,12 +74,60 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(hit) = offers.or(done).or(acts) {
         return fault(why, turn.sentence(hit.start));
     }
-    if let Some(sentence) = others_thing(scene).or_else(|| agents_question(scene)).or_else(|| copied_from_agent(scene))
-    {
+    let copied = || instructs_as_agent(scene).or_else(|| copied_from_agent(scene));
+    if let Some(sentence) = others_thing(scene).or_else(|| agents_question(scene)).or_else(copied) {
         return fault(why, sentence);
     }
     None
 }
+
+/// A sentence that tells the other to do what the agent has just told the user to do, beginning with the same words: "Please open
+/// the settings". Who acknowledges what was said neither asks for it nor says "you".
+fn instructs_as_agent<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let (turn, agent) = (scene.text(), scene.last_agent()?);
+    if turn.asks() && turn.plain().matches('?').count() == turn.plain().matches(is_sentence_end).count() {
+        return None;
+    }
+    let of_agent: Vec<&str> =
+        agent.plain().split(is_sentence_end).filter(|it| !agent.raw.contains('?') || !it.is_empty()).collect();
+    let sentences = turn.plain().split_inclusive(is_sentence_end).map(str::trim);
+    sentences.filter(|sentence| !sentence.ends_with(['?', '؟'])).find(|sentence| {
+        let words: Vec<&str> = words_of(sentence).collect();
+        let is_polite = words.first().is_some_and(|word| PLEASE.contains(word));
+        let own = &words[usize::from(is_polite)..];
+        let is_to_other = is_polite || has_word(sentence, &ADDRESSED);
+        let is_first_person = has_word(sentence, &OBJECT) || has_word(sentence, &SUBJECT);
+        let is_same = || own.get(..SAME_WORDS).is_some_and(|own| of_agent.iter().any(|it| has_in_row(it, own)));
+        is_to_other
+            && !is_first_person
+            && is_same()
+            && !turn.is_quoted(sentence.as_ptr() as usize - turn.plain().as_ptr() as usize)
+    })
+}
+
+/// How a matter of the other's is settled.
+const SETTLED: [&str; 8] =
+    ["confirmed", "booked", "scheduled", "cancelled", "canceled", "registered", "rescheduled", "reserved"];
+
+fn words_of(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty())
+}
+
+/// Whether a sentence has these words one after the other.
+fn has_in_row(sentence: &str, words: &[&str]) -> bool {
+    let own: Vec<&str> = words_of(sentence).collect();
+    own.windows(words.len()).any(|some| some == words)
+}
+
+/// How many words at the beginning of an instruction are those of another one.
+const SAME_WORDS: usize = 3;
+
+const PLEASE: [&str; 6] = ["please", "bitte", "prego", "alstublieft", "prosze", "пожалуиста"];
+
+const ADDRESSED: [&str; 16] = [
+    "you", "your", "you're", "sie", "ihr", "ihre", "ihren", "dein", "deine", "vous", "votre", "vos", "usted", "su",
+    "lei", "u",
+];
 
 /// Whether what only the one who serves does is done by the turn itself: not asked for, quoted, reported of the other, part of
 /// a task, nor about the user's own things.
@@ -100,6 +151,11 @@ fn serves(scene: &Scene<'_>, hit: &Hit) -> bool {
 fn is_of_task(scene: &Scene<'_>, hit: &Hit) -> bool {
     let turn = scene.text();
     let phrase = &turn.plain()[hit.start..hit.end];
+    // Who says of the other's thing that it is settled asks for nothing.
+    let sentence = turn.sentence(hit.start);
+    if phrase.starts_with("your ") && sentence.starts_with(phrase) && has_word(sentence, &SETTLED) {
+        return false;
+    }
     let in_task = |part: &str| scene.tasks.iter().any(|task| task.plain().contains(part));
     let thing = match phrase.strip_prefix("your ") {
         Some(rest) => rest.split(' ').next(),

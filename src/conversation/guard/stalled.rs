@@ -136,15 +136,13 @@ mod tests {
 
     fn input<'a>(transcript: &'a [Message], turn: &'a str) -> GuardInput<'a> {
         GuardInput {
-            has_acted: false,
             has_facts: true,
             tasks: &TASKS,
             facts: &[],
-            background: &[],
             signoff: "",
             transcript,
             turn,
-            is_done: false,
+            ..GuardInput::default()
         }
     }
 

@@ -117,15 +117,13 @@ mod tests {
 
     fn is_found(task: &str, turn: &str) -> bool {
         let found = check(&GuardInput {
-            has_acted: false,
             has_facts: false,
             tasks: &[task],
             facts: &[],
-            background: &[],
             signoff: "So Long",
             transcript: &[],
             turn,
-            is_done: false,
+            ..GuardInput::default()
         });
         found.iter().any(|finding| finding.guard == Guard::ReasoningLeak && finding.evidence == task)
     }

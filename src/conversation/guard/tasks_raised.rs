@@ -19,10 +19,11 @@ fn subject_words<'s>(scene: &'s Scene<'_>, at: usize) -> impl Iterator<Item = Co
 /// The words that say what a task is about, and that no other task has.
 pub(super) fn unique_words<'s>(scene: &'s Scene<'_>, at: usize) -> Vec<Content<'s>> {
     let is_elsewhere = |word: &Content<'_>| {
-        scene.tasks.iter().enumerate().any(|(other, task)| {
-            other != at
-                && task.content().any(|it| it.text == word.text || super::words::is_same_stem(it.text, word.text))
-        })
+        scene
+            .tasks
+            .iter()
+            .enumerate()
+            .any(|(other, task)| other != at && task.content().any(|it| it.text == word.text || it.is_same(word)))
     };
     subject_words(scene, at).filter(|word| !is_elsewhere(word)).collect()
 }

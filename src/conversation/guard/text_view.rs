@@ -141,6 +141,25 @@ impl<'a> TextView<'a> {
         Content { text, synonyms: *synonyms, number: *number, script: word.script }
     }
 
+    /// The number that a known word is. "Due" counts nothing in English, nor does "on"; a word alone may be either.
+    pub(super) fn number(&self, word: &str, known: Option<&KnownWord>) -> Option<u64> {
+        let number = known?.number?;
+        let homograph = PHRASES.homographs.iter().find(|(other, _)| *other == word);
+        let is_of = |language: usize| {
+            let own = self.languages()[language];
+            let has_others = || {
+                self.language().is_none()
+                    && self.known().any(|(place, known)| {
+                        known.is_some_and(|known| known.number.is_some())
+                            && &self.plain()[place.start..place.end] != word
+                    })
+            };
+            let is_likely = || own > 0.0 && self.languages().iter().all(|other| *other <= own);
+            self.places().len() == 1 || is_likely() || has_others()
+        };
+        homograph.is_none_or(|(_, language)| is_of(*language)).then_some(number)
+    }
+
     fn content_word(&self, word: &Word, known: Option<&KnownWord>) -> Option<ContentWord> {
         let text = &self.plain()[word.start..word.end];
         let is_long = match word.script {
@@ -148,7 +167,7 @@ impl<'a> TextView<'a> {
             Script::Digit => true,
             _ => text.chars().nth(1).is_some(),
         };
-        let number = known.and_then(|known| known.number);
+        let number = self.number(text, known);
         if !is_long || number.is_none() && known.is_some_and(|known| known.is_function) {
             return None;
         }

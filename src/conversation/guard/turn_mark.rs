@@ -142,15 +142,13 @@ mod tests {
 
     fn is_found(task: &str, turn: &str) -> bool {
         let found = check(&GuardInput {
-            has_acted: false,
             has_facts: false,
             tasks: &[task],
             facts: &[],
-            background: &[],
             signoff: "So Long",
             transcript: &[],
             turn,
-            is_done: false,
+            ..GuardInput::default()
         });
         found.iter().any(|finding| finding.guard == Guard::ReasoningLeak)
     }
@@ -179,15 +177,13 @@ mod tests {
         let after = |agent: &str, turn: &str| {
             let transcript = [Message::new(Role::User, "I want to order."), Message::new(Role::Assistant, agent)];
             let found = check(&GuardInput {
-                has_acted: false,
                 has_facts: false,
                 tasks: &["Order two seats"],
                 facts: &["The Kundin is Mrs. Meier"],
-                background: &[],
                 signoff: "So Long",
                 transcript: &transcript,
                 turn,
-                is_done: false,
+                ..GuardInput::default()
             });
             found.iter().any(|finding| finding.guard == Guard::ReasoningLeak)
         };
@@ -221,7 +217,6 @@ mod tests {
             let turn = "Task 12 is finished.";
             let tasks = ["Have the project closed"];
             let input = GuardInput {
-                has_acted: false,
                 has_facts: true,
                 tasks: &tasks,
                 facts,
@@ -229,7 +224,7 @@ mod tests {
                 signoff: "So Long",
                 transcript,
                 turn,
-                is_done: false,
+                ..GuardInput::default()
             };
             check(&input).iter().any(|finding| finding.guard == Guard::ReasoningLeak)
         };

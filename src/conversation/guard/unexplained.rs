@@ -46,7 +46,9 @@ fn is_answer(text: &TextView<'_>, agent: Option<&TextView<'_>>) -> bool {
         (agent.asks() || agent.has(List::Awaits)) && !agent.has(List::AnythingElse) && !agent.has(List::OpenQuestion)
     });
     if text.asks() {
-        return asked && (text.raw.contains('@') || text.content().any(|word| word.has_digit()));
+        // Who does not know what is asked may ask how else it goes.
+        let tells = || text.raw.contains('@') || text.content().any(|word| word.has_digit());
+        return asked && (tells() || text.has(List::Unknown) || text.has(List::Unwilling));
     }
     let is_short = text.outside(&[List::Answer, List::Polite, List::Greeting, List::Goodbye]).0 < 8
         || text.places().len() < 3 && text.script() != Some(Script::Han);

@@ -36,6 +36,7 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
         (?P<email> [a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,} )
+        | (?P<stamp> (?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})t(?P<clock>[0-9]{2}:[0-9]{2})(?::[0-9]{2}(?:\.[0-9]+)?)?(?:z\b)? )
         | (?P<iso> [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} | [0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{4}|[0-9]{2}\b) | [0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2} )
         | (?P<time> [0-9]{1,2}(?::[0-9]{2})?\ ?(?:a\.m\.|p\.m\.|am\b|pm\b) | [0-9]{1,2}:[0-9]{2} | [0-9]{1,2}(?:\.[0-9]{2})?\ ?uhr\b | [0-9]{1,2}\ ?h(?:[0-9]{2})?\b | [0-9]{1,2}\ ?[時时点點시](?:[0-9]{1,2}\ ?[分분])? )
         | (?P<telephone> \+?\(?[0-9][0-9\ ()./-]{6,}[0-9] )
@@ -64,10 +65,11 @@ pub(super) fn find_values(text: &TextView<'_>) -> Vec<TextValue> {
             let text = whole.as_str();
             if found.name("email").is_some() {
                 push(ValueKind::Email);
+            } else if let Some((day, clock)) = found.name("day").zip(found.name("clock")) {
+                parts_of_date(day.as_str()).for_each(&mut push);
+                time(clock.as_str()).into_iter().for_each(push);
             } else if found.name("iso").is_some() {
-                text.split(['-', '.', '/'])
-                    .filter_map(|part| part.parse().ok())
-                    .for_each(|part: f64| push(ValueKind::Number(part)));
+                parts_of_date(text).for_each(push);
             } else if found.name("time").is_some() {
                 if let Some(kind) = time(text) {
                     push(kind);
@@ -99,7 +101,7 @@ pub(super) fn find_values(text: &TextView<'_>) -> Vec<TextValue> {
             continue;
         }
         let mut push = |kind| values.push(TextValue { kind, start: place.start, end: place.end, is_word: true });
-        if let Some(number) = known.and_then(|known| known.number) {
+        if let Some(number) = text.number(word, known) {
             push(ValueKind::Number(number as f64));
         }
         if let Some(month) = PHRASES.months.get(word).filter(|_| is_date) {
@@ -110,6 +112,11 @@ pub(super) fn find_values(text: &TextView<'_>) -> Vec<TextValue> {
         }
     }
     values
+}
+
+/// Year, month and day of a date in figures, in whatever order.
+fn parts_of_date(text: &str) -> impl Iterator<Item = ValueKind> {
+    text.split(['-', '.', '/']).filter_map(|part| part.parse().ok()).map(ValueKind::Number)
 }
 
 /// The part of a plain text in which figures and addresses stand: from the first word that has one to two words after the last.

@@ -1,11 +1,16 @@
 //! A fact that is kept back: the agent certainly asks for it, and the user who knows it says that he does not.
 
 use super::asked_kind::{asked_alone, asked_kind};
-use super::asked_surely::{name_of, surely_asked, wanted};
-use super::passed_over::{passed_over, tells};
+use super::asked_surely::{is_reluctant, is_untold, name_of, surely_asked, wanted, was_value_given};
+use super::fact_leak::is_point;
+use super::invented_fact::{Invented, invented};
+use super::open_word::is_open;
+use super::passed_over::{passed_over, tells, was_told};
 use super::phrases::{Hit, List, is_sentence_end};
 use super::scene::Scene;
+use super::shape::{KINDS, by_shape};
 use super::text_view::{Content, TextView};
+use super::values::{ValueKind, values};
 use super::{Fault, fault};
 
 /// Words of somebody who goes to look.
@@ -104,8 +109,54 @@ pub(super) const EVADED: &str = "it passes over a fact that the user knows and t
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     match unknown(scene).or_else(|| refused(scene)) {
         Some(fact) => fault("it keeps back a fact that the user knows and the assistant asks for; tell it", &*fact.raw),
-        None => fault(EVADED, &*passed_over(scene)?.raw),
+        None => fault(EVADED, &*passed_over(scene).or_else(|| replaced(scene))?.raw),
     }
+}
+
+/// The fact in whose place the turn tells something that stands nowhere: of the same kind, in answer to an open question.
+fn replaced<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
+    let turn = scene.text();
+    if !scene.input.has_facts || turn.asks() || turn.places().len() > MOST_OF_ANSWER {
+        return None;
+    }
+    let question = scene.last_agent()?.question().filter(|question| is_open(question))?;
+    let mut open = open_facts(scene, question).filter(|fact| !tells(scene, turn, fact)).peekable();
+    open.peek()?;
+    let invented = invented(scene)?;
+    open.find(|fact| is_in_place(fact, &invented))
+}
+
+/// Whether what was invented may stand in the place of what a fact says.
+fn is_in_place(fact: &TextView<'_>, invented: &Invented<'_>) -> bool {
+    let of_fact = || values(fact).iter().map(|value| &value.kind);
+    match invented {
+        Invented::Name(_) => fact.content().skip(1).any(|word| is_point(fact, &word) && !word.has_digit()),
+        Invented::Value(value) => match value.kind {
+            ValueKind::Email => fact.raw.contains('@'),
+            ValueKind::Id(_) => fact.digits().len() >= LEAST_OF_ID,
+            _ => of_fact().any(|kind| !matches!(kind, ValueKind::Email | ValueKind::Id(_))),
+        },
+    }
+}
+
+/// The fewest digits of a fact that has a number by which something is known.
+const LEAST_OF_ID: usize = 3;
+
+/// The most words of a turn that tells one thing instead of another.
+const MOST_OF_ANSWER: usize = 12;
+
+/// The facts that nobody has told, and for which the question may ask: those of the kinds that it names, if it names any.
+fn open_facts<'t>(scene: &Scene<'t>, question: &TextView<'_>) -> impl Iterator<Item = &'t TextView<'t>> {
+    let kinds = question.kinds() & KINDS.exact;
+    let is_of_kind = move |fact: &TextView<'_>| {
+        let named = || fact.content().skip(1).any(|word| is_point(fact, &word) && !word.has_digit());
+        kinds == 0
+            || kinds & (fact.kinds() | by_shape(fact)) != 0
+            || kinds & (KINDS.address | KINDS.name) != 0 && named()
+    };
+    scene.facts.iter().filter(move |fact| {
+        is_of_kind(fact) && !is_untold(fact) && !was_value_given(scene, fact) && !was_told(scene, fact)
+    })
 }
 
 /// The fact that the turn says the user does not know or tell, where the agent certainly asks for it.
@@ -122,7 +173,13 @@ fn unknown<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
 fn refused<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     let turn = scene.text();
     turn.hits_in(List::Unwilling).find(|hit| !turn.is_quoted(hit.start))?;
-    surely_asked(scene).or_else(|| wanted(scene)).or_else(|| asked_kind(scene).filter(|fact| !tells(scene, turn, fact)))
+    let is_kept = |fact: &&'t TextView<'t>| !tells(scene, turn, fact);
+    let of_any = || {
+        let question = scene.last_agent()?.question().filter(|question| is_open(question))?;
+        let is_reluctant = scene.tasks.iter().chain(scene.background).any(is_reluctant);
+        open_facts(scene, question).find(is_kept).filter(|_| scene.input.has_facts && !is_reluctant)
+    };
+    surely_asked(scene).or_else(|| wanted(scene)).or_else(|| asked_kind(scene).filter(is_kept)).or_else(of_any)
 }
 
 /// Whether what the user does not know is the fact, and not another thing that the sentence names.

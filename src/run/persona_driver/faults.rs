@@ -111,12 +111,14 @@ impl PersonaDriver<'_> {
         let traits = case.user_traits();
         let character = [job.persona.name.as_str(), &job.persona.voice].into_iter().chain(case.user_style());
         let seen = self.tool_calls.known_texts();
+        let tools: Vec<&str> = job.persona.tools.iter().map(|tool| tool.name.as_str()).collect();
         let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).chain(own).chain(&seen);
         let background: Vec<&str> = character.chain(of_case.map(String::as_str)).collect();
         let messages: Vec<Message> = transcript.messages().collect();
         look(&guard::GuardInput {
             has_facts: self.trial.id.condition == Condition::WithFacts,
             has_acted: !seen.is_empty(),
+            tools: &tools,
             tasks: &tasks,
             facts: &facts,
             background: &background,

@@ -29,6 +29,9 @@ pub(super) type WordTable<V> = HashMap<&'static str, V, BuildHasherDefault<WordH
 #[derive(Default)]
 pub(in crate::conversation::guard) struct WordHasher(u64);
 
+/// Numbers that are frequent words of another language too, and the language in which they are numbers.
+const HOMOGRAPHS: [(&str, &str); 3] = [("on", "tr"), ("due", "it"), ("once", "es")];
+
 impl Hasher for WordHasher {
     fn finish(&self) -> u64 {
         self.0 ^ self.0 >> 29
@@ -77,7 +80,9 @@ impl Phrases {
             let bit = bit(language);
             letters.chars().for_each(|letter| *self.letters.entry(letter).or_default() |= bit);
         }
-        self.german = names.iter().position(|language| *language == "de");
+        let number = |name: &str| names.iter().position(|language| *language == name);
+        self.german = number("de");
+        self.homographs = HOMOGRAPHS.iter().filter_map(|(word, language)| Some((*word, number(language)?))).collect();
         for (_, words) in lines(plain_file(include_str!("task_words.txt"))) {
             self.task_words.extend(words.split_whitespace().map(|word| (word, ())));
         }
