@@ -56,7 +56,7 @@ fn ends_answer(scene: &Scene<'_>) -> bool {
         [List::Details, List::OpenQuestion].into_iter().any(|list| agent.has(list)) || agent.asks() && tells_fact()
     };
     let is_all = |hit: &Hit| THAT_IS_ALL.contains(&&turn.plain()[hit.start..hit.end]);
-    scene.last_agent().is_some_and(asks) && turn.hits_in(List::Goodbye).all(is_all)
+    turn.hits_in(List::Goodbye).all(is_all) && scene.last_agent().is_some_and(asks)
 }
 
 /// How somebody says that nothing is left to tell.

@@ -17,27 +17,34 @@ use crate::text::is_of_word;
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let what = match invented(scene)? {
-        Invented::Value(value) => turn.plain()[value.start..value.end].trim().to_owned(),
-        Invented::Name(name) => name,
+        Invented::Value(place) => {
+            let value = &values(turn)[*place];
+            turn.plain()[value.start..value.end].trim().to_owned()
+        }
+        Invented::Name(name) => name.clone(),
     };
     fault("it states something that stands in no task, fact or message; say that you don't know it", what)
 }
 
 /// What a turn states that stands nowhere.
-pub(super) enum Invented<'s> {
-    /// A figure, date, id or address.
-    Value(&'s TextValue),
+pub(super) enum Invented {
+    /// The place of a figure, date, id or address among the turn's values.
+    Value(usize),
     /// A name.
     Name(String),
 }
 
-/// The first thing that the turn states and that stands nowhere.
-pub(super) fn invented<'s>(scene: &'s Scene<'_>) -> Option<Invented<'s>> {
+/// The first thing that the turn states and that stands nowhere; it is looked for once.
+pub(super) fn invented<'s>(scene: &'s Scene<'_>) -> Option<&'s Invented> {
+    scene.invented.get_or_init(|| find_invented(scene)).as_ref()
+}
+
+fn find_invented(scene: &Scene<'_>) -> Option<Invented> {
     let turn = scene.text();
     let known: std::cell::LazyCell<KnownValues, _> = std::cell::LazyCell::new(|| KnownValues::new(scene));
-    let stated = values(turn).iter().filter(|value| is_stated(scene, value));
-    let value = stated.into_iter().find(|value| !known.has(scene, turn, value));
-    value.map(Invented::Value).or_else(|| invented_name::name(scene).map(Invented::Name))
+    let is_invented = |value: &TextValue| is_stated(scene, value) && !known.has(scene, turn, value);
+    let place = values(turn).iter().position(is_invented);
+    place.map(Invented::Value).or_else(|| invented_name::name(scene).map(Invented::Name))
 }
 
 pub(super) fn sources<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = &'s TextView<'s>> {

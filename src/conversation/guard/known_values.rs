@@ -2,7 +2,7 @@
 
 use super::derived::follows;
 use super::invented_fact::{is_date, is_year, number_of, passes_over_figure, sources};
-use super::ordinals::ordinal;
+use super::ordinals::has_ordinal;
 use super::passed_over::{composed, is_spelled_out};
 use super::scene::Scene;
 use super::text_view::TextView;
@@ -12,8 +12,6 @@ use super::values::{TextValue, ValueKind, digits, values};
 pub(super) struct KnownValues {
     values: Vec<ValueKind>,
     numbers: Vec<f64>,
-    /// Those that may be a month: parts of dates in figures.
-    months: Vec<f64>,
     digits: String,
 }
 
@@ -38,16 +36,10 @@ impl KnownValues {
         if scene.tasks.iter().chain(scene.facts).any(|text| text.words().any(|word| RELATIVE.contains(&word))) {
             numbers.extend([1.0, 7.0]);
         }
-        let months = sources(scene).flat_map(|text| {
-            let is_of_date = |it: &&TextValue| is_date(&text.plain()[it.start..it.end]);
-            values(text).iter().filter(is_of_date).filter_map(number_of)
-        });
-        let months = months.collect();
         numbers.extend(sources(scene).flat_map(|text| composed(values(text))));
-        numbers.extend(sources(scene).flat_map(TextView::words).filter_map(ordinal));
         // Parts of ids and of phone numbers, also as they are grouped.
         let digits = sources(scene).map(|text| [text.digits(), " "].concat()).collect();
-        KnownValues { values: known, numbers, months, digits }
+        KnownValues { values: known, numbers, digits }
     }
 
     /// Whether the turn spells a known id character by character.
@@ -116,14 +108,23 @@ impl KnownValues {
                     || digits(text).len() >= 3 && self.digits.contains(&digits(text))
                     || text_is_said()
                     || follows()
+                    || sources(scene).any(|source| has_ordinal(source, *number))
             }
-            ValueKind::Month(month) => self.values.contains(&value.kind) || self.months.contains(&(*month as f64)),
+            ValueKind::Month(month) => self.values.contains(&value.kind) || is_in_date(scene, *month as f64),
             ValueKind::Weekday(_) => {
                 self.values.contains(&value.kind)
                     || self.values.iter().any(|known| matches!(known, ValueKind::Month(_)))
             }
         }
     }
+}
+
+/// Whether a number is a part of a date in figures.
+fn is_in_date(scene: &Scene<'_>, number: f64) -> bool {
+    sources(scene).any(|text| {
+        let is_of_date = |it: &TextValue| is_date(&text.plain()[it.start..it.end]);
+        values(text).iter().any(|it| number_of(it) == Some(number) && is_of_date(it))
+    })
 }
 
 /// Words for those who come along with the user.

@@ -1,9 +1,12 @@
 //! Ordinals in words, and Roman numerals: "im vierten Stock" is the 4th floor.
 
-/// The number of an ordinal in words, or of a Roman numeral: somebody may write it in figures.
-pub(super) fn ordinal(word: &str) -> Option<f64> {
-    let place = ORDINALS.iter().find_map(|list| list.iter().position(|stem| is_ordinal(word, stem)))?;
-    Some(place as f64 + 1.0)
+use super::text_view::TextView;
+
+/// Whether a text has the ordinal of a number from 1 to 10, in words or as a Roman numeral: somebody may write it in figures.
+pub(super) fn has_ordinal(text: &TextView<'_>, number: f64) -> bool {
+    let place = (number as usize).checked_sub(1).filter(|_| number.fract() == 0.0);
+    let stems = place.map(|place| ORDINALS.map(|list| list.get(place).copied().unwrap_or("-")));
+    stems.is_some_and(|stems| text.words().any(|word| stems.iter().any(|stem| is_ordinal(word, stem))))
 }
 
 fn is_ordinal(word: &str, stem: &str) -> bool {
@@ -37,17 +40,24 @@ const ORDINALS: [[&str; 10]; 8] = [
 
 #[cfg(test)]
 mod tests {
-    use super::ordinal;
+    use super::super::text_view::TextView;
+    use super::has_ordinal;
 
     #[test]
     fn ordinals_of_several_languages_are_numbers() {
-        for (word, number) in
-            [("third", 3.0), ("vierten", 4.0), ("deuxieme", 2.0), ("quinta", 5.0), ("ii", 2.0), ("drugiej", 2.0)]
-        {
-            assert_eq!(ordinal(word), Some(number), "{word}");
+        for (text, number) in [
+            ("The third floor", 3.0),
+            ("im vierten Stock", 4.0),
+            ("le deuxième", 2.0),
+            ("la quinta", 5.0),
+            ("Statistics II", 2.0),
+            ("w drugiej strefie", 2.0),
+        ] {
+            assert!(has_ordinal(&TextView::new(text), number), "{text}");
+            assert!(!has_ordinal(&TextView::new(text), number + 1.0), "{text}");
         }
-        for word in ["i", "non", "thirdly", "quartet", "x", ""] {
-            assert_eq!(ordinal(word), None, "{word}");
+        for number in [0.0, -1.0, 0.5, 11.0, 1e300, 1.0, 9.0, 10.0] {
+            assert!(!has_ordinal(&TextView::new("I am non X and V - not a quartet"), number), "{number}");
         }
     }
 }

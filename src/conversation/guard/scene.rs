@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::GuardInput;
+use super::invented_fact::Invented;
 use super::known_texts::KnownTexts;
 use super::phrases::List;
 use super::text_view::{Content, TextView};
@@ -21,6 +22,8 @@ pub(super) struct Scene<'a> {
     pub(super) asked_kind: OnceCell<Option<usize>>,
     pub(super) wanted: OnceCell<Option<usize>>,
     pub(super) passed_over: OnceCell<Option<usize>>,
+    /// What the turn states that stands nowhere.
+    pub(super) invented: OnceCell<Option<Invented>>,
 }
 
 /// The turn, without the sign-off phrase at its end.
@@ -57,6 +60,7 @@ impl<'a> Scene<'a> {
             asked_kind: OnceCell::new(),
             wanted: OnceCell::new(),
             passed_over: OnceCell::new(),
+            invented: OnceCell::new(),
         }
     }
 

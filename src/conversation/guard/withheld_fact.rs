@@ -123,15 +123,15 @@ fn replaced<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     let mut open = open_facts(scene, question).filter(|fact| !tells(scene, turn, fact)).peekable();
     open.peek()?;
     let invented = invented(scene)?;
-    open.find(|fact| is_in_place(fact, &invented))
+    open.find(|fact| is_in_place(scene, fact, invented))
 }
 
 /// Whether what was invented may stand in the place of what a fact says.
-fn is_in_place(fact: &TextView<'_>, invented: &Invented<'_>) -> bool {
+fn is_in_place(scene: &Scene<'_>, fact: &TextView<'_>, invented: &Invented) -> bool {
     let of_fact = || values(fact).iter().map(|value| &value.kind);
     match invented {
         Invented::Name(_) => fact.content().skip(1).any(|word| is_point(fact, &word) && !word.has_digit()),
-        Invented::Value(value) => match value.kind {
+        Invented::Value(place) => match values(scene.text())[*place].kind {
             ValueKind::Email => fact.raw.contains('@'),
             ValueKind::Id(_) => fact.digits().len() >= LEAST_OF_ID,
             _ => of_fact().any(|kind| !matches!(kind, ValueKind::Email | ValueKind::Id(_))),
