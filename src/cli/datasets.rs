@@ -184,6 +184,7 @@ pub(super) fn options(args: &ReadingArgs) -> OpenOptions {
             .flatten()
             .find(|word| !word.is_empty())
             .cloned(),
+        strict: args.dialect_strict,
     }
 }
 

@@ -5,6 +5,7 @@ mod context;
 mod ignored;
 mod judges;
 mod measures;
+mod not_compared;
 mod quickstart;
 mod unusable;
 mod warnings;
@@ -95,6 +96,7 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
         })
         .collect();
     let metrics = measures::lower(dataset, options, &mut warnings);
+    not_compared::not_compared(dataset).into_iter().for_each(|sentence| warnings.about_file(sentence));
     let app = dataset.cases.iter().find_map(|case| case.session.app.as_deref());
     let user = dataset.cases.iter().find_map(|case| case.session.user.as_deref());
     let (transport, settings) = (options.target.0.as_str(), &options.target.1);
