@@ -220,6 +220,12 @@ fn look_alike(root: &JsonNode) -> &'static str {
     if root.has("starting_prompt") || root.has("conversation_plan") {
         return "this is a single scenario: put it into `{\"scenarios\": […]}`";
     }
+    if root.get("run").is_some_and(|run| run.has("train")) || root.has("TargetSurfaceIDs") {
+        return "this asks PromptIter of trpc-agent-go for better prompts: its cases are in the eval sets that it names (`evalSetId`)";
+    }
+    if all(&["Status", "Rounds"]) {
+        return "this is what PromptIter of trpc-agent-go made of prompts: its cases are in eval sets of their own";
+    }
     if root.has("metricName") {
         return "this is a single metric: a metrics file of trpc-agent-go is a list of them, beside an `.evalset.json`";
     }

@@ -130,3 +130,14 @@ fn an_eval_set_of_adk_may_be_camel_case_at_the_top_alone() {
         assert!(matches!(recognise("x", go).unwrap(), TrpcEvalSet | TrpcMetrics), "{go}");
     }
 }
+
+#[test]
+fn requests_and_results_of_promptiter_are_named() {
+    for (text, part) in [
+        (r#"{"run": {"train": [{"evalSetId": "t"}], "TargetSurfaceIDs": ["n#instruction"]}}"#, "asks PromptIter"),
+        (r#"{"AppName": "a", "Status": "succeeded", "Rounds": []}"#, "what PromptIter"),
+    ] {
+        let help = recognise("f.json", text).unwrap_err().list[0].help.clone().unwrap();
+        assert!(help.contains(part), "{help}");
+    }
+}
