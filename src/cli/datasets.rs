@@ -184,6 +184,7 @@ pub(super) fn options(args: &ReadingArgs) -> OpenOptions {
             .flatten()
             .find(|word| !word.is_empty())
             .cloned(),
+        strict: args.dialect_strict,
     }
 }
 
@@ -261,7 +262,7 @@ pub(super) fn stand_in(path: &Path) -> Option<TargetArg> {
     let file = if path.is_file() { &*typed } else { typed.rsplit_once(':')?.0 };
     let text = jobs::text(Path::new(file)).ok()?;
     // Whatever else can be read as YAML may be a job.
-    if file == "-" || !text.trim_start().starts_with(['{', '[']) {
+    if file == "-" || !dataset::is_json(&text) {
         return None;
     }
     let kind = dataset::recognise(file, &text).ok().filter(|kind| kind.purpose() == Purpose::Cases)?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::ExportArgs;
 use super::context::Context;
+use super::datasets::reading_warning;
 use super::error::{CliError, FileArgument, file_in_place_of};
 use super::jobs;
 use super::outputs::{self, OutputRun, no_folder, output_at};
@@ -167,9 +168,7 @@ fn datasets(file: &str, args: &ExportArgs, context: &Context) -> Result<(Vec<Dat
     };
     let datasets =
         dataset::open(file, &options, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-    let of_reading = |set: &Dataset| {
-        set.warnings.iter().map(|it| format!("{}:{}: {}", it.file, it.line, it.message)).collect::<Vec<_>>()
-    };
+    let of_reading = |set: &Dataset| set.warnings.iter().map(reading_warning).collect::<Vec<_>>();
     let warnings = datasets.iter().flat_map(of_reading).collect();
     Ok((datasets, warnings))
 }

@@ -39,7 +39,7 @@ pub(super) fn load(
         let unreadable = |source| CliError::Unreadable { path: path.clone(), source, argument };
         let text = text(path).map_err(unreadable)?;
         let file = path.display().to_string();
-        if text.trim_start().starts_with(['{', '['])
+        if dataset::is_json(&text)
             && let Ok(kind) = dataset::recognise(&file, &text)
         {
             return Err(CliError::DataFile { file, kind: kind.name() });

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use super::datasets::reading_warning;
 use super::error::CliError;
 use crate::dataset::{DiskFiles, Recorded, RecordingKey, Recordings};
 use crate::evidence::{Evidence, TrialId};
@@ -97,9 +98,7 @@ impl RecordedConversations {
             None => {
                 let recordings = Recordings::open(path, &DiskFiles);
                 let recordings = recordings.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-                let with_place =
-                    |problem: &crate::job::Problem| format!("{}:{}: {}", problem.file, problem.line, problem.message);
-                self.warnings.extend(recordings.warnings.iter().map(with_place));
+                self.warnings.extend(recordings.warnings.iter().map(reading_warning));
                 self.files
                     .extend(recordings.files().map(|(path, kind)| format!("{} ({})", path.display(), kind.name())));
                 self.keys

@@ -46,7 +46,7 @@ pub use model::{
 };
 pub use open::{LargeDataset, OpenOptions, are_no_cases, open};
 pub use raise::from_job;
-pub use recognise::recognise;
+pub use recognise::{is_json, recognise};
 pub use recorded::{CaseKey, Matching, Recorded, Recording, RecordingKey, Recordings, load_recorded, match_cases};
 pub use redhat::metrics::MetricSet;
 pub use write::{WrittenDataset, WrittenFile, write, written_case};

@@ -58,6 +58,11 @@ fn unrecognised(file_name: &str, text: &str, help: &str) -> Problem {
     about_text(file_name, text, "this is no evaluation file that eval-job knows", Some(help))
 }
 
+/// Whether a text is meant as JSON: behind a byte order mark, white space and comments there is a bracket.
+pub fn is_json(text: &str) -> bool {
+    matches!(first_character(text.trim_start_matches('\u{feff}')), Some('{' | '['))
+}
+
 /// The first character that is neither white space nor part of a comment.
 fn first_character(text: &str) -> Option<char> {
     let mut rest = text.trim_start();
@@ -220,6 +225,12 @@ fn look_alike(root: &JsonNode) -> &'static str {
     if root.has("starting_prompt") || root.has("conversation_plan") {
         return "this is a single scenario: put it into `{\"scenarios\": […]}`";
     }
+    if root.get("run").is_some_and(|run| run.has("train")) || root.has("TargetSurfaceIDs") {
+        return "this asks PromptIter of trpc-agent-go for better prompts: its cases are in the eval sets that it names (`evalSetId`)";
+    }
+    if all(&["Status", "Rounds"]) {
+        return "this is what PromptIter of trpc-agent-go made of prompts: its cases are in eval sets of their own";
+    }
     if root.has("metricName") {
         return "this is a single metric: a metrics file of trpc-agent-go is a list of them, beside an `.evalset.json`";
     }
@@ -269,6 +280,9 @@ fn kind_of_plain_text(text: &str) -> Result<Kind, &'static str> {
     }
     if text.lines().filter(|line| !line.trim().is_empty()).all(|line| line.contains('\t')) {
         return Ok(Kind::WatsonxValidation);
+    }
+    if serde_json::from_str::<serde_json::Value>(text).is_ok() {
+        return Err("this is a single value, and no evaluation file");
     }
     let is_id = |line: &str| !line.contains(|c: char| c.is_whitespace() || "{}[]\":,<>".contains(c));
     if text.lines().map(str::trim).filter(|line| !line.is_empty()).all(is_id) {

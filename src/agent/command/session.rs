@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::client::CommandSettings;
-use super::wire::{MessageReader, is_end_of_tokens, one_line, since, tokens_of, unasked};
+use super::wire::{MessageReader, TOKENS, is_end_of_tokens, one_line, since, tokens_of, unasked};
 use crate::agent::output::Listener;
 use crate::agent::process_group::ProcessGroup;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, Reply, Session};
@@ -247,7 +247,7 @@ impl CommandSession {
     }
 
     async fn tokens(&mut self) -> Option<Usage> {
-        self.write("**tokens**").await.ok()?;
+        self.write(TOKENS).await.ok()?;
         let mut latest = None;
         loop {
             let line = self.line().await.ok()??;

@@ -54,7 +54,11 @@ impl MessageReader {
 /// The beginning of a line that calls a tool of the user.
 pub(super) const USER_TOOL: &str = "**user_tool**";
 
-/// A user's message as the one line that the protocol has for it: line breaks become spaces. One that begins like a call is none.
+/// The line that asks for the tokens.
+pub(super) const TOKENS: &str = "**tokens**";
+
+/// A user's message as the one line that the protocol has for it: line breaks become spaces. One that begins like a call is none, and one
+/// that reads like the question for tokens, to which no message is the answer, is none either.
 pub(super) fn one_line(message: &str) -> String {
     let line = message
         .split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'])
@@ -64,6 +68,7 @@ pub(super) fn one_line(message: &str) -> String {
         .join(" ");
     match line.strip_prefix(USER_TOOL) {
         Some(rest) => format!("user_tool{rest}"),
+        None if line == TOKENS => "tokens".to_owned(),
         None => line,
     }
 }
@@ -211,6 +216,7 @@ mod tests {
     fn a_message_calls_no_tool() {
         assert_eq!(one_line("\n**user_tool** {\"name\":\"pay\"}"), "user_tool {\"name\":\"pay\"}");
         assert_eq!(one_line("Say **user_tool** to me"), "Say **user_tool** to me");
+        assert_eq!(one_line(" **tokens**\n"), "tokens");
     }
 
     proptest! {

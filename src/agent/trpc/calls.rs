@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::TrpcConfig;
-use super::wire::{RunReply, parse_run, run_request};
+use super::wire::{RunExtras, RunReply, parse_run, run_request};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, TurnInput, Wire, hints};
 use crate::agent::{AgentContext, AgentError, LeftSession, WireError};
@@ -25,6 +25,7 @@ pub(super) struct TrpcWire {
     app: String,
     user: String,
     runtime_state: Arc<Map<String, Value>>,
+    wants_trace: bool,
     reply: Option<RunReply>,
 }
 
@@ -32,7 +33,8 @@ impl TrpcWire {
     pub(super) fn new(base: BaseUrl, config: &TrpcConfig, context: &AgentContext) -> TrpcWire {
         let app = config.app.as_ref().unwrap_or(&context.chatbot).clone();
         let runtime_state = Arc::new(context.state_over(&config.runtime_state));
-        TrpcWire { base, app, user: context.user.clone(), runtime_state, reply: None }
+        let (user, wants_trace) = (context.user.clone(), config.execution_trace);
+        TrpcWire { base, app, user, runtime_state, wants_trace, reply: None }
     }
 }
 
@@ -56,7 +58,8 @@ impl Wire for TrpcWire {
 
     async fn send(&mut self, input: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
         let url = self.base.join(["trpc-agent", "v1", "apps", &self.app, "runs"]);
-        let body = run_request(&self.user, &input.session_id, &input.message, &self.runtime_state);
+        let beside = RunExtras { runtime_state: &self.runtime_state, wants_trace: self.wants_trace };
+        let body = run_request(&self.user, &input.session_id, &input.message, beside);
         Ok(AgentRequest::to(Method::POST, url, HINTS).with_body(&body))
     }
 

@@ -30,6 +30,10 @@ pub struct TrpcConfig {
     /// State that each run begins with (`runOptions.runtimeState`). Only the agent server takes it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub runtime_state: Map<String, Value>,
+    /// Whether each run tells the trace of its steps (`runOptions.executionTraceEnabled`), which a metric `template` can show to a
+    /// judge. Only the agent server does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub execution_trace: bool,
     /// Whether replies are streamed, so that the time to the first token is known. Only the debug server can.
     #[serde(default)]
     pub streaming: bool,
@@ -81,6 +85,9 @@ impl RestTransport for TrpcConfig {
             ServerConfig::Debug if !self.runtime_state.is_empty() => {
                 ("runtimeState", "the debug server takes no state; only `server: agent` does")
             }
+            ServerConfig::Debug if self.execution_trace => {
+                ("executionTrace", "the debug server tells no trace; only `server: agent` does")
+            }
             ServerConfig::Agent | ServerConfig::Debug => return Vec::new(),
         };
         vec![SettingError::new(format!("target.trpc.{key}"), problem)]
@@ -114,6 +121,7 @@ mod tests {
             (json!({"baseUrl": "localhost:8080"}), Some("target.trpc.baseUrl: the address must start with http://")),
             (json!({"streaming": true}), Some("target.trpc.streaming: the agent server answers in one piece")),
             (json!({"server": "debug", "runtimeState": {"a": 1}}), Some("target.trpc.runtimeState: the debug server")),
+            (json!({"server": "debug", "executionTrace": true}), Some("target.trpc.executionTrace: the debug server")),
         ] {
             let problems = config(json.clone()).check();
             assert_eq!(problems.len(), usize::from(start.is_some()), "{json}: {problems:?}");

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::dataset::counterpart::NoCounterpart;
 use crate::dataset::watsonx::{REFERENCELESS, RESISTED};
 use crate::dataset::{DatasetMetric, Rubric, System};
-use crate::metric::template::{Category, StepPart, TRACE_STEP, TemplateField, TemplateScorer, TraceStep};
+use crate::evidence::TRACE_STEP;
+use crate::metric::template::{Category, StepPart, TemplateField, TemplateScorer, TraceStep};
 
 /// A metric with its options; or why there is none.
 type LoweredJudge = Result<(&'static str, Value), NoCounterpart>;
@@ -133,7 +134,7 @@ fn own_rubric(rubric: &Rubric) -> Value {
     serde_json::to_value(rubric).unwrap_or_default()
 }
 
-/// A variable of a metric that shows a step of the agent's trace, which only recordings have.
+/// A variable of a metric that shows a step of the agent's trace.
 pub(super) fn traced_variable(options: &Value) -> Option<&str> {
     let variables = options.get("variables").and_then(Value::as_object)?;
     variables.iter().find(|(_, field)| field.get(TRACE_STEP).is_some()).map(|(name, _)| name.as_str())

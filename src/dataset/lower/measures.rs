@@ -209,15 +209,21 @@ fn metric_options(
         (MeasureKind::Figure, _) => Ok(None),
         (MeasureKind::Judge, system) => super::judges::options(system, metric, strict).map(Some),
         (MeasureKind::VendorService, _) => Err("only the vendor's own service can compute it".into()),
+        (MeasureKind::Custom, System::Watsonx) => {
+            Err("it compares replies with the agent's instructions, which are in its own files".into())
+        }
         (MeasureKind::Custom, _) => Err("it is a function in the system's own language, which can't run here".into()),
     }
 }
 
 /// What no agent that is asked reports is left to recordings.
 fn reported(options: &LowerOptions, found: Option<LoweredMetric>) -> Result<Option<LoweredMetric>, NoCounterpart> {
-    let of_recordings = found.as_ref().filter(|_| !options.is_recorded);
+    let of_recordings = found.as_ref().filter(|_| !options.is_recorded && !options.tells_trace());
     match of_recordings.and_then(|(_, lowered)| super::judges::traced_variable(lowered)) {
-        Some(name) => Err(format!("its variable `{name}` shows a step of a trace, which only recordings have").into()),
+        Some(name) => Err(format!(
+            "its variable `{name}` shows a step of a trace, which only recordings and the agent server of `trpc` have"
+        )
+        .into()),
         None => Ok(found),
     }
 }

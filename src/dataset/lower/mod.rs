@@ -5,6 +5,7 @@ mod context;
 mod ignored;
 mod judges;
 mod measures;
+mod not_compared;
 mod quickstart;
 mod unusable;
 mod warnings;
@@ -54,6 +55,14 @@ pub struct LowerOptions {
     pub tells_difference: bool,
 }
 
+impl LowerOptions {
+    /// Whether the agent tells its trace where it is asked to: trpc-agent-go's agent server does.
+    fn tells_trace(&self) -> bool {
+        let (transport, settings) = &self.target;
+        transport == "trpc" && settings.get("server").is_none_or(|server| server == "agent")
+    }
+}
+
 impl Dataset {
     /// Whether a turn without expected calls expects none.
     fn absent_calls_are_none(&self) -> bool {
@@ -95,6 +104,7 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
         })
         .collect();
     let metrics = measures::lower(dataset, options, &mut warnings);
+    not_compared::not_compared(dataset).into_iter().for_each(|sentence| warnings.about_file(sentence));
     let app = dataset.cases.iter().find_map(|case| case.session.app.as_deref());
     let user = dataset.cases.iter().find_map(|case| case.session.user.as_deref());
     let (transport, settings) = (options.target.0.as_str(), &options.target.1);
@@ -116,7 +126,12 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
         reference.insert(key.clone(), Value::Object(settings.clone()));
         Value::Object(reference)
     });
-    target.insert(options.target.0.clone(), Value::Object(options.target.1.clone()));
+    let shows_trace = |metric: &Value| metric.get("template").and_then(judges::traced_variable).is_some();
+    let mut settings = settings.clone();
+    if options.tells_trace() && !options.is_recorded && metrics.iter().any(shows_trace) {
+        settings.insert("executionTrace".to_owned(), true.into());
+    }
+    target.insert(transport.to_owned(), Value::Object(settings));
     let mut job = Map::new();
     job.insert("name".to_owned(), last_part(&dataset.name).into());
     if let Some(description) = dataset.description.as_deref().filter(|text| !text.trim().is_empty()) {

@@ -35,7 +35,7 @@ pub(super) fn find(
     }
     beside.session = options.session.as_ref().map(|path| named(path, files)).transpose()?;
     if matches!(kind, Kind::RedhatConversation | Kind::RedhatGoldens) {
-        of_redhat(path, folder, files, &mut beside)?;
+        odd.extend(of_redhat(path, options, files, &mut beside)?);
     }
     Ok((beside, odd))
 }
@@ -88,8 +88,14 @@ const IDS: &str = "authoritative_user_ids";
 const DEFAULT: &str = "default_context";
 const OWN: &str = "conversation_context";
 
-/// The ids of users, and the texts for the judge: those for all conversations, then those for this one.
-fn of_redhat(path: &Path, folder: &Path, files: &dyn Files, beside: &mut Beside) -> Result<(), Problems> {
+/// The ids of users, and the texts for the judge: those for all conversations, then those for this one. Returns what is odd.
+fn of_redhat(
+    path: &Path,
+    options: &OpenOptions,
+    files: &dyn Files,
+    beside: &mut Beside,
+) -> Result<Vec<Problem>, Problems> {
+    let folder = path.parent().unwrap_or(Path::new(""));
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     // The results lie beside the folder of the configuration.
     let roots = [Some(folder), folder.parent(), folder.parent().and_then(Path::parent)].into_iter().flatten();
@@ -98,25 +104,59 @@ fn of_redhat(path: &Path, folder: &Path, files: &dyn Files, beside: &mut Beside)
         beside.user_ids = Some(named(&ids, files)?);
     }
     let has = |root: &&PathBuf| [DEFAULT, OWN].iter().any(|folder| files.is_folder(&root.join(folder)));
-    let Some(root) = roots.iter().find(has) else { return Ok(()) };
-    for folder in [root.join(DEFAULT), root.join(OWN).join(&stem)] {
-        beside.context.extend(context(&folder, files)?);
+    let mut odd = Vec::new();
+    if let Some(root) = roots.iter().find(has) {
+        for folder in [root.join(DEFAULT), root.join(OWN).join(&stem)] {
+            beside.context.extend(context(&folder, options, files, &mut odd)?);
+        }
     }
-    Ok(())
+    Ok(odd)
 }
 
-/// The texts of a folder; files with other endings are no context.
-fn context(folder: &Path, files: &dyn Files) -> Result<Vec<ContextFile>, Problems> {
+/// The endings of the files that the original reads as context.
+const OF_CONTEXT: [&str; 4] = ["txt", "md", "context", "json"];
+
+/// The texts of a folder. The original leaves out files with other endings than its four, its own mock data too: here whatever is text
+/// is read, and told.
+fn context(
+    folder: &Path,
+    options: &OpenOptions,
+    files: &dyn Files,
+    odd: &mut Vec<Problem>,
+) -> Result<Vec<ContextFile>, Problems> {
     let mut texts = Vec::new();
     if !files.is_folder(folder) {
         return Ok(texts);
     }
     for path in files.list(folder).unwrap_or_default() {
+        let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if !files.is_file(&path) {
+            if !file.starts_with('.') && files.is_folder(&path) {
+                odd.push(warning(&path, "folders within a folder of context are not looked into"));
+            }
+            continue;
+        }
         let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
-        if files.is_file(&path) && ["txt", "md", "context", "json"].contains(&ending.as_str()) {
-            let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if OF_CONTEXT.contains(&ending.as_str()) {
             texts.extend(redhat::read_context(&file, &read(&path, files)?));
+        } else if !file.starts_with('.') {
+            let text = files.read(&path).ok().filter(|text| !options.strict && !text.contains('\0'));
+            odd.push(warning(
+                &path,
+                match (&text, options.strict) {
+                    (_, true) => LEFT_OUT,
+                    (Some(_), _) => TAKEN_IN,
+                    (None, _) => NOT_TEXT,
+                },
+            ));
+            texts.extend(text.map(|text| ContextFile { name: file, text }));
         }
     }
     Ok(texts)
 }
+
+const LEFT_OUT: &str =
+    "judges are not shown this file: of a folder of context the original reads .txt, .md, .context and .json";
+const TAKEN_IN: &str =
+    "judges are shown this file as it is; the original leaves it out, as it is no .txt, .md, .context or .json";
+const NOT_TEXT: &str = "this file is no text in UTF-8: judges are not shown it";

@@ -32,6 +32,8 @@ pub struct OpenOptions {
     pub generate: Option<u32>,
     /// The word that stands for any value in arguments of watsonx Orchestrate's cases. Default: `<IGNORE>`
     pub any_value: Option<String>,
+    /// Whether what the original leaves out of what it reads is left out here too.
+    pub strict: bool,
 }
 
 /// Reads what stands at a path: `FILE`, `FILE:case1,case2` or a folder. trpc-agent-go's eval sets may be named without

@@ -1,6 +1,10 @@
 //! A history of messages, as models see it → turns.
 
+use crate::dataset::NO_TEXT;
 use crate::dataset::model::{DatasetCall, RecordedTurn};
+
+/// A warning on messages of which not all is read.
+pub(super) const OTHER_PARTS: &str = "parts of messages that are no text, such as images, are left out";
 
 /// One message of a history.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,6 +20,8 @@ pub(super) struct Spoken {
     pub(super) calls: Vec<DatasetCall>,
     /// The results that it brings.
     pub(super) results: Vec<DatasetCall>,
+    /// Whether it has parts that are no text, no call and no result: images, files.
+    pub(super) has_others: bool,
 }
 
 impl Spoken {
@@ -43,7 +49,8 @@ pub(super) fn turns_of(history: Vec<Spoken>) -> Vec<RecordedTurn> {
         match message.role.as_str() {
             "system" | "developer" => continue,
             "user" if message.results.is_empty() || message.text.is_some() => {
-                let user = message.text.unwrap_or_default();
+                let unsaid = if message.has_others { NO_TEXT } else { "" };
+                let user = message.text.unwrap_or_else(|| unsaid.to_owned());
                 turns.push(RecordedTurn { user, ..RecordedTurn::default() });
             }
             _ => {

@@ -13,7 +13,6 @@ mod otlp_history;
 mod otlp_spans;
 mod otlp_turns;
 mod results;
-mod trace;
 
 use serde_json::{Map, Value, json};
 
@@ -25,7 +24,7 @@ use super::model::{AuthoredText, CaseSession, Dataset, DatasetCall, RecordedTurn
 use super::recognise::{LOOKED_FOR, Recognised, look_at};
 use super::{Beside, Kind, load, watsonx};
 use crate::evidence::{
-    Ending, Event, EventKind, Evidence, ObjectContext, Observed, ToolCall, Transcript, TrialId, Turn,
+    Ending, Event, EventKind, Evidence, ObjectContext, Observed, ToolCall, Transcript, TrialId, Turn, trace_steps,
 };
 use crate::job::{Problem, Problems};
 
@@ -104,7 +103,8 @@ impl RecordedTurn {
             turn.events.extend(events_of(call));
         }
         turn.events.extend(said.map(|(_, event)| event));
-        turn.events.extend(trace::steps(&self.extra).map(Event::other));
+        let trace = self.extra.get("executionTrace");
+        turn.events.extend(trace.into_iter().flat_map(trace_steps).map(Event::other));
         let search = self.extra.get("conversationalSearch");
         turn.events.extend(search.map(|it| Event::other(json!({ "conversational_search_metadata": it }))));
         turn.context = context::texts(&self.extra);
@@ -221,7 +221,9 @@ fn of_cases(dataset: Dataset) -> Recording {
         let Some(turns) = &case.recorded else { continue };
         conversations.push(Recorded { session: case.session, ..Recorded::new(case.id, turns) });
     }
-    Recording { kind: dataset.kind, conversations, warnings: Vec::new() }
+    // What is odd about the file as a whole is about its metrics, which recordings do without.
+    let warnings = dataset.warnings.into_iter().filter(|warning| warning.line > 0).collect();
+    Recording { kind: dataset.kind, conversations, warnings }
 }
 
 /// The case of a file of messages: `data.run1.messages` is about `data`.

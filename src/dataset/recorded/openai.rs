@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::Recorded;
-use super::messages::{Spoken, turns_of};
+use super::messages::{OTHER_PARTS, Spoken, turns_of};
 use crate::dataset::cursor::{Cursor, Spelling};
 use crate::dataset::json::{JsonNode, json_within};
-use crate::dataset::model::DatasetCall;
+use crate::dataset::model::{DatasetCall, RecordedTurn};
 
 /// Reads a list of messages, an object with `messages`, or one such object a line.
 pub(super) fn read(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
@@ -18,7 +18,16 @@ pub(super) fn read(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
         let items = value.node.items().iter().zip(1..);
         return items.map(|(item, number)| read_object(value.at(item), format!("{name}-{number}"))).collect();
     }
-    vec![Recorded::new(name, &turns_of(value.items().into_iter().filter_map(read_message).collect()))]
+    vec![Recorded::new(name, &turns_said(value, value.items()))]
+}
+
+/// The turns of these messages, which stand at `place`.
+fn turns_said(place: Cursor<'_>, messages: Vec<Cursor<'_>>) -> Vec<RecordedTurn> {
+    let said: Vec<Spoken> = messages.into_iter().filter_map(read_message).collect();
+    if said.iter().any(|message| message.has_others) {
+        place.warn(OTHER_PARTS);
+    }
+    turns_of(said)
 }
 
 fn read_object(value: Cursor<'_>, name: String) -> Recorded {
@@ -26,7 +35,7 @@ fn read_object(value: Cursor<'_>, name: String) -> Recorded {
     let mut ids = ID_KEYS.into_iter().filter_map(|key| id_of(&fields.get(key)?.json())).collect::<Vec<_>>().into_iter();
     let model = fields.get("model").and_then(|model| model.node.text().map(str::to_owned));
     let messages = fields.required("messages").map(Cursor::items).unwrap_or_default();
-    let turns = turns_of(messages.into_iter().filter_map(read_message).collect());
+    let turns = turns_said(value, messages);
     let id = ids.next().unwrap_or(name);
     Recorded { model, other_ids: ids.collect(), ..Recorded::new(id, &turns) }
 }
@@ -75,8 +84,10 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
         }
         _ => {}
     }
-    let mut message = Spoken { role: fields.required("role").and_then(Cursor::text)?.to_owned(), ..Spoken::default() };
-    message.text = fields.get("content").and_then(text_of);
+    let mut message = Spoken { role: fields.required("role").and_then(role_of)?.to_owned(), ..Spoken::default() };
+    let content = fields.get("content");
+    message.text = content.and_then(text_of);
+    message.has_others = content.is_some_and(|content| content.node.items().iter().any(|part| said_in(part).is_none()));
     if message.text.is_none() {
         let spoken = fields.get("audio").and_then(|audio| audio.node.get("transcript")?.text().map(str::to_owned));
         message.text = fields.get("refusal").and_then(|refusal| refusal.node.text().map(str::to_owned)).or(spoken);
@@ -94,6 +105,22 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
         message.results.push(DatasetCall { id, tool, result, ..DatasetCall::default() });
     }
     Some(message)
+}
+
+/// The roles of messages, by whatever name an agent goes there.
+const ROLES: [&str; 10] =
+    ["user", "assistant", "system", "developer", "tool", "function", "model", "agent", "ai", "bot"];
+
+/// Who speaks: whoever is nobody known can't be taken for the agent, nor for its user.
+fn role_of(role: Cursor<'_>) -> Option<&str> {
+    let name = role.text()?;
+    if name == "human" {
+        return Some("user");
+    }
+    if !ROLES.contains(&name) {
+        role.error_with(format!("`{name}` is no role that a message can have"), format!("one of {}", ROLES.join(", ")));
+    }
+    Some(name)
 }
 
 /// A call of a tool that the endpoint runs, by the name that it has in a live conversation, with its result where that is shown.
@@ -136,7 +163,7 @@ fn text_of(content: Cursor<'_>) -> Option<String> {
 fn said_in(part: &JsonNode) -> Option<&str> {
     let audio = || part.get("audio").and_then(|audio| audio.get("transcript"));
     let other = || part.get("refusal").or_else(|| part.get("transcript")).or_else(audio);
-    part.get("text").or_else(other)?.text()
+    part.text().or_else(|| part.get("text").or_else(other)?.text())
 }
 
 /// A call: `{"id", "function": {"name", "arguments"}}`, or flat.

@@ -6,11 +6,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::messages::OTHER_PARTS;
+use super::otlp_history::history_of;
 use super::otlp_spans::{OtlpRecord, records};
 use super::otlp_turns::turns;
 use super::{Recorded, numbered};
 use crate::dataset::cursor::Cursor;
-use crate::dataset::model::CaseSession;
+use crate::dataset::model::{CaseSession, RecordedTurn};
 
 /// Attributes that tell to which conversation a span belongs.
 pub(super) const CONVERSATION_IDS: [&str; 2] = ["gen_ai.conversation.id", "gcp.vertex.agent.session_id"];
@@ -29,10 +31,12 @@ pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
         });
         if is_span { group.0.push(record) } else { group.1.push(record) }
     }
-    let mut recorded = Vec::new();
+    let (mut recorded, mut is_partly_read) = (Vec::new(), false);
     for id in order {
         let Some((spans, events)) = groups.get(id) else { continue };
         let turns = turns(spans, events);
+        let has_others = |span: &&OtlpRecord| history_of(span, events).iter().any(|message| message.has_others);
+        is_partly_read |= spans.iter().any(has_others);
         if !turns.is_empty() {
             let user = spans.iter().find_map(|span| text(span, "user.id").or_else(|| text(span, "enduser.id")));
             let session = CaseSession {
@@ -41,9 +45,12 @@ pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
                 app: spans.iter().find_map(|span| text(span, "gen_ai.agent.name")).map(str::to_owned),
                 ..CaseSession::default()
             };
-            let (id, model, turns) = (id.to_owned(), model(spans), numbered(&turns));
-            recorded.push(Recorded { id, model, session, turns, ..Recorded::default() });
+            let (id, model, error) = (id.to_owned(), model(spans), error(spans, &turns));
+            recorded.push(Recorded { id, model, session, error, turns: numbered(&turns), ..Recorded::default() });
         }
+    }
+    if is_partly_read {
+        value.warn(OTHER_PARTS);
     }
     if recorded.is_empty() {
         value.error_with(
@@ -52,6 +59,14 @@ pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
         );
     }
     recorded
+}
+
+/// Why the agent failed in the last turn: a tool that fails is its agent's to handle, and a call of a model that is made again has no
+/// part in a turn that ends with a reply.
+fn error(spans: &[&OtlpRecord], turns: &[RecordedTurn]) -> Option<String> {
+    turns.last().filter(|last| last.reply.is_none())?;
+    let failed = spans.iter().filter(|span| text(span, "gen_ai.operation.name") != Some("execute_tool"));
+    failed.filter(|span| span.error.is_some()).max_by_key(|span| span.end)?.error.clone()
 }
 
 /// The model that all of its calls went to.

@@ -14,10 +14,12 @@ use crate::dataset::model::DatasetCall;
 pub(super) fn history_of(span: &OtlpRecord, events: &[&OtlpRecord]) -> Vec<Spoken> {
     let mut history = Vec::new();
     let own = |event: &&&OtlpRecord| event.trace == span.trace && event.span == span.span;
-    let details = events.iter().filter(own).find(|event| event.name == "gen_ai.client.inference.operation.details");
-    for source in std::iter::once(span).chain(details.copied()) {
+    // Some write one such event for what goes in, and another for what comes out.
+    let details = events.iter().filter(own).filter(|event| event.name == "gen_ai.client.inference.operation.details");
+    for sources in [vec![span], details.copied().collect()] {
         for key in ["gen_ai.input.messages", "gen_ai.output.messages"] {
-            let messages = source.attributes.get(key).cloned().map(json_within);
+            let messages = sources.iter().filter_map(|source| source.attributes.get(key)).cloned().map(json_within);
+            let messages: Vec<Value> = messages.collect();
             history
                 .extend(messages.iter().flat_map(|list| list.as_array().into_iter().flatten()).map(message_of_parts));
         }
@@ -143,7 +145,8 @@ fn message_of_parts(message: &Value) -> Spoken {
                 let result = part.get(kind).cloned().map(json_within);
                 spoken.results.push(DatasetCall { id: string(part, "id"), result, ..DatasetCall::default() });
             }
-            _ => {}
+            Some("reasoning") => {}
+            _ => spoken.has_others = true,
         }
     }
     // Some write chat completions' own messages here.
@@ -186,20 +189,49 @@ pub(super) fn message_of_event(event: &OtlpRecord) -> Option<Spoken> {
     if index.and_then(|index| index.as_u64()).is_some_and(|index| index > 0) {
         return None;
     }
-    let message = match body.get("message").cloned().map(json_within) {
-        Some(message) if message.is_object() => message,
+    let message = match (body.get("message"), body.get("message").cloned().map(json_within)) {
+        (_, Some(message)) if message.is_object() => message,
+        // A list of blocks, or a text, which may look like a number.
+        (_, Some(content)) if content.is_array() => json!({ "content": content }),
+        (Some(content), _) if content.is_string() => json!({ "content": content }),
         _ => body.clone(),
     };
-    let text = string(&message, "content").or_else(|| string(&message, "gen_ai.event.content"));
+    let content = ["content", "gen_ai.event.content"].iter().find_map(|key| message.get(key));
+    let blocks = content.cloned().map(json_within).and_then(|content| blocks_of(&content));
+    let text = content.and_then(Value::as_str).map(str::to_owned);
     let calls = body.get("tool_calls").or_else(|| message.get("tool_calls")).cloned().map(json_within);
     let calls = calls.iter().flat_map(|calls| calls.as_array().into_iter().flatten());
     let calls: Vec<DatasetCall> = calls.filter_map(|call| call_of(call.clone(), "id")).collect();
     let mut spoken = Spoken { role: role.to_owned(), calls, ..Spoken::default() };
-    if role == "tool" {
+    if let Some(blocks) = blocks.filter(|_| role != "tool") {
+        let calls = std::mem::take(&mut spoken.calls);
+        spoken = Spoken { role: spoken.role, ..blocks };
+        spoken.calls.extend(calls);
+    } else if role == "tool" {
         let result = Some(text.map_or(Value::Null, |text| json_within(Value::String(text))));
         spoken.results.push(DatasetCall { id: string(body, "id"), result, ..DatasetCall::default() });
     } else {
         spoken.text = text;
+    }
+    Some(spoken)
+}
+
+/// A content that is a list of blocks, `[{"text"} | {"toolUse"} | {"toolResult"}]`, as the Converse API of Amazon Bedrock has them.
+fn blocks_of(content: &Value) -> Option<Spoken> {
+    let blocks = content.as_array().filter(|blocks| !blocks.is_empty() && blocks.iter().all(Value::is_object))?;
+    let mut spoken = Spoken::default();
+    for block in blocks {
+        if let Some(text) = string(block, "text") {
+            spoken.add_text(text);
+        } else if let Some(call) = block.get("toolUse") {
+            let (id, tool) = (string(call, "toolUseId"), string(call, "name").unwrap_or_default());
+            spoken.calls.push(DatasetCall { id, tool, args: call.get("input").cloned(), ..DatasetCall::default() });
+        } else if let Some(result) = block.get("toolResult") {
+            let (id, result) = (string(result, "toolUseId"), result.get("content").cloned());
+            spoken.results.push(DatasetCall { id, result, ..DatasetCall::default() });
+        } else if block.get("reasoningContent").is_none() {
+            spoken.has_others = true;
+        }
     }
     Some(spoken)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::dataset::json::{JsonContent, JsonNode};
+use crate::dataset::json::{JsonContent, JsonNode, json_within};
 
 /// A span, a span's event or a log record.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +23,8 @@ pub(super) struct OtlpRecord {
     pub(super) attributes: Map<String, Value>,
     /// The body of a log record.
     pub(super) body: Value,
+    /// Why it failed, where its status or `error.type` says that it did.
+    pub(super) error: Option<String>,
 }
 
 impl OtlpRecord {
@@ -72,17 +74,39 @@ fn record(node: &JsonNode, start: &str) -> OtlpRecord {
         name = attributes.get("event.name").and_then(Value::as_str).unwrap_or_default().to_owned();
     }
     OtlpRecord {
-        trace: text("traceId"),
-        span: text("spanId"),
-        parent: text("parentSpanId"),
+        trace: id(text("traceId")),
+        span: id(text("spanId")),
+        parent: id(text("parentSpanId")),
+        error: error_of(node, &attributes),
         name,
         start: nanoseconds(node.get(start))
             .or_else(|| nanoseconds(node.get("observedTimeUnixNano")))
             .unwrap_or_default(),
         end: nanoseconds(node.get("endTimeUnixNano")).unwrap_or_default(),
         attributes,
-        body: node.get("body").map(any_value).unwrap_or_default(),
+        // Some pipelines write a structured body as a text.
+        body: node.get("body").map(any_value).map(json_within).unwrap_or_default(),
     }
+}
+
+/// An id, which may be written in hexadecimal digits of either case.
+fn id(text: String) -> String {
+    if text.bytes().all(|byte| byte.is_ascii_hexdigit()) { text.to_ascii_lowercase() } else { text }
+}
+
+/// The number of a status that is an error.
+const ERROR: u64 = 2;
+
+fn error_of(node: &JsonNode, attributes: &Map<String, Value>) -> Option<String> {
+    let status = node.get("status").map(JsonNode::to_json).unwrap_or_default();
+    let code = status.get("code");
+    let failed = code.is_some_and(|code| code.as_u64() == Some(ERROR) || code.as_str() == Some("STATUS_CODE_ERROR"));
+    let text = |value: Option<&Value>| value?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let kind = text(attributes.get("error.type"));
+    if !failed && kind.is_none() {
+        return None;
+    }
+    text(status.get("message")).or(kind).or_else(|| Some("the trace names no reason".to_owned()))
 }
 
 fn nanoseconds(node: Option<&JsonNode>) -> Option<u128> {

@@ -104,8 +104,15 @@ pub(in crate::dataset) fn user_ids(text: &str) -> Vec<String> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-/// The texts of a context file: of JSON each item of a list, or what stands at `context`; of anything else all of it.
+/// The texts of a context file: of JSON each item of a list, or what stands at `context`; of anything else all of it. An empty one
+/// is none.
 pub(in crate::dataset) fn read_context(name: &str, text: &str) -> Vec<ContextFile> {
+    let mut files = texts_of(name, text);
+    files.retain(|file| !file.text.trim().is_empty());
+    files
+}
+
+fn texts_of(name: &str, text: &str) -> Vec<ContextFile> {
     let file = |text: String| ContextFile { name: name.to_owned(), text };
     if !name.ends_with(".json") {
         return vec![file(text.to_owned())];

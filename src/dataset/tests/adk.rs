@@ -273,3 +273,22 @@ fn an_empty_part_is_no_line_of_a_text() {
         "final_response": {"parts": [{"text": ""}, {"text": "b"}, {"text": ""}]}}]}]}"#;
     assert_eq!(lines(&loaded(set, &Beside::default()).cases[0])[0].expected.reply.as_deref(), Some("b"));
 }
+
+#[test]
+fn a_rubric_without_text_is_its_description_or_refused() {
+    let set = |rubric: &str| {
+        format!(
+            r#"{{"eval_set_id": "s", "eval_cases": [{{"eval_id": "c", "rubrics": [{{"rubric_id": "r", {rubric}}}],
+                "conversation": [{{"user_content": {{"parts": [{{"text": "a"}}]}}}}]}}]}}"#
+        )
+    };
+    let described = set(r#""rubric_content": {"text_property": null}, "description": "It is kind.""#);
+    let dataset = loaded(&described, &Beside::default());
+    let rubric = &dataset.cases[0].rubrics[0];
+    assert_eq!((rubric.text.as_str(), rubric.description.as_deref()), ("It is kind.", None));
+    assert!(warnings(&dataset).iter().any(|it| it.contains("asked its `description`")), "{:?}", warnings(&dataset));
+    for nothing in [r#""rubric_content": {}"#, r#""rubric_content": {"text_property": " "}, "description": """#] {
+        let refused = refused(&set(nothing), &Beside::default());
+        assert!(refused.contains("rubric_content: this rubric says nothing"), "{refused}");
+    }
+}

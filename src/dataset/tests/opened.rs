@@ -99,16 +99,43 @@ fn conversations_of_redhat_are_one_dataset_with_their_context() {
         ("e/conversations_config/authoritative_user_ids", "b@c.d\n"),
         ("e/conversations_config/conversations/one.json", flow),
         ("e/conversations_config/default_context/policy.txt", "policy"),
-        ("e/conversations_config/default_context/code.py", "no"),
+        ("e/conversations_config/default_context/mock_data.py", "USERS = []"),
+        ("e/conversations_config/default_context/scan.pdf", "%PDF\0"),
+        ("e/conversations_config/default_context/.gitkeep", ""),
+        ("e/conversations_config/default_context/old/policy.txt", "no"),
         ("e/conversations_config/conversation_context/one/own.json", r#"{"context": ["x", {"y": 1}]}"#),
         ("e/conversations_config/conversation_context/two/other.txt", "no"),
         ("e/results/conversation_results/one.json", &flow.replace("]", r#", {"role": "assistant", "content": "b"}]"#)),
     ]);
     let datasets = opened("e", &files);
     let texts: Vec<&str> = datasets[0].cases[0].context_files.iter().map(|file| file.text.as_str()).collect();
-    assert_eq!((datasets[0].cases.len(), texts), (1, vec!["policy", "x", "{\n  \"y\": 1\n}"]));
+    assert_eq!((datasets[0].cases.len(), texts), (1, vec!["USERS = []", "policy", "x", "{\n  \"y\": 1\n}"]));
+    let told = |datasets: &[Dataset]| {
+        let told = datasets[0].warnings.iter().map(|it| format!("{}: {}", it.file, it.message));
+        told.filter(|it| it.contains("context/")).collect::<Vec<String>>()
+    };
     assert!(warnings(&datasets[0])[0].contains("not among the `authoritative_user_ids`"));
-    assert_eq!(opened("e/results/conversation_results/one.json", &files)[0].cases[0].context_files.len(), 3);
+    let expected = [
+        "default_context/mock_data.py: judges are shown this file as it is; the original leaves it out",
+        "default_context/old: folders within a folder of context are not looked into",
+        "default_context/scan.pdf: this file is no text in UTF-8: judges are not shown it",
+    ];
+    let found = told(&datasets);
+    assert_eq!(found.len(), 3, "{found:?}");
+    expected.iter().zip(&found).for_each(|(part, found)| assert!(found.contains(part), "{found}"));
+    assert_eq!(opened("e/results/conversation_results/one.json", &files)[0].cases[0].context_files.len(), 4);
+    let strict = OpenOptions { strict: true, ..OpenOptions::default() };
+    let datasets = open("e", &strict, &files).unwrap();
+    assert_eq!(datasets[0].cases[0].context_files.len(), 3);
+    assert!(told(&datasets)[0].contains("judges are not shown this file"), "{:?}", told(&datasets));
+}
+
+#[test]
+fn what_lies_beside_several_conversations_is_told_once() {
+    let flow = r#"{"metadata": {"authoritative_user_id": "a"}, "conversation": [{"role": "user", "content": "a"}]}"#;
+    let files = Held::new(&[("f/one.json", flow), ("f/two.json", flow), ("f/default_context/data.csv", "a,b")]);
+    let datasets = opened("f", &files);
+    assert_eq!((datasets[0].cases.len(), datasets[0].warnings.len()), (2, 1), "{:?}", datasets[0].warnings);
 }
 
 #[test]

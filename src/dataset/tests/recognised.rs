@@ -1,7 +1,7 @@
 //! The format of a file, by its content.
 
 use super::super::Kind::{self, *};
-use super::super::{Purpose, recognise};
+use super::super::{Purpose, is_json, recognise};
 use super::*;
 
 #[test]
@@ -129,4 +129,28 @@ fn an_eval_set_of_adk_may_be_camel_case_at_the_top_alone() {
     for go in [r#"{"EvalSetID": "s", "evalcases": []}"#, r#"[{"MetricName": "m", "threshold": 1}]"#] {
         assert!(matches!(recognise("x", go).unwrap(), TrpcEvalSet | TrpcMetrics), "{go}");
     }
+}
+
+#[test]
+fn requests_and_results_of_promptiter_are_named() {
+    for (text, part) in [
+        (r#"{"run": {"train": [{"evalSetId": "t"}], "TargetSurfaceIDs": ["n#instruction"]}}"#, "asks PromptIter"),
+        (r#"{"AppName": "a", "Status": "succeeded", "Rounds": []}"#, "what PromptIter"),
+    ] {
+        let help = recognise("f.json", text).unwrap_err().list[0].help.clone().unwrap();
+        assert!(help.contains(part), "{help}");
+    }
+}
+
+#[test]
+fn json_is_known_behind_a_byte_order_mark_and_comments_and_a_single_value_is_no_list_of_ids() {
+    for text in ["\u{feff}{}", " // a\n[]", "# a\n/* b */ {"] {
+        assert!(is_json(text), "{text:?}");
+    }
+    assert!(!is_json("- a: {}"));
+    for text in ["null", "5", "true\n"] {
+        let refused = recognise("f.json", text).unwrap_err().list[0].message.clone();
+        assert_eq!(refused, "this is a single value, and no evaluation file", "{text}");
+    }
+    assert_eq!(recognise("ids", "a@b.c\n7\n").unwrap(), RedhatUserIds);
 }

@@ -258,3 +258,48 @@ fn a_large_file_on_one_line_is_read_in_time_that_grows_with_it() {
         loaded(&format!(r#"{{"eval_set_id": "s", "eval_cases": [{}]}}"#, cases.join(",")), &Beside::default());
     assert_eq!((dataset.cases.len(), dataset.cases[19_999].id.as_str()), (20_000, "c (20000)"));
 }
+
+#[test]
+fn a_message_of_nobody_known_is_told() {
+    let failed = |text: &str| render_problems(&load_recorded("f.json", text).unwrap_err());
+    let list = |role: &str| format!(r#"[{{"role": "user", "content": "a"}}, {{"role": "{role}", "content": "b"}}]"#);
+    assert!(failed(&list("zz")).contains("[1].role: `zz` is no role"), "{}", failed(&list("zz")));
+    assert_eq!(turns(&recorded(&list("bot"))), [(1, "a", Some("b"))]);
+    let human = r#"[{"role": "human", "content": "a"}, {"role": "ai", "content": "b"}]"#;
+    assert_eq!(turns(&recorded(human)), [(1, "a", Some("b"))]);
+    let orchestrate = |last: &str| {
+        format!(
+            r#"[{{"role": "user", "content": "a", "type": "text"}}, {{"role": "assistant", "content": "b", "type": "text"}}, {last}]"#
+        )
+    };
+    let odd = recorded(&orchestrate(r#"{"role": "assistant", "type": "text"}"#));
+    assert_eq!(turns(&odd), [(1, "a", Some("b"))], "a message that says nothing replaces no reply");
+    assert!(odd.warnings[0].message.contains("neither text nor calls"), "{:?}", odd.warnings);
+    let other = recorded(&orchestrate(r#"{"role": "zz", "content": "c", "type": "text"}"#));
+    assert!(other.warnings[0].message.contains("`zz`: it is taken for the agent's"), "{:?}", other.warnings);
+    assert!(failed(&orchestrate(r#"{"content": "c", "type": "text"}"#)).contains("[2]: `role` is missing"));
+}
+
+#[test]
+fn what_is_odd_in_recorded_cases_is_told() {
+    let flow = r#"{"metadata": {"authoritative_user_id": "a"}, "conversation": [{"role": "user", "content": "a"},
+        {"role": "assistant", "content": " "}, {"role": "assistant", "content": "b"}]}"#;
+    let recording = recorded(flow);
+    assert!(recording.warnings[0].message.contains("this message is empty"), "{:?}", recording.warnings);
+    let trace = |steps: &str| {
+        format!(
+            r#"{{"evalSetId": "s", "evalCases": [{{"evalId": "c", "evalMode": "trace", "actualConversation": [{{"userContent": {{"role": "user",
+                "content": "a"}}, "finalResponse": {{"role": "assistant", "content": "b"}}, "executionTrace": {steps}}}]}}]}}"#
+        )
+    };
+    assert_eq!(recorded(&trace(r#"{"Steps": [{"NodeID": "n", "Input": null, "Tools": null}]}"#)).warnings, []);
+    for (steps, place) in [
+        ("5", "executionTrace: an object"),
+        (r#"{"Steps": 1}"#, "Steps: a list"),
+        (r#"{"Steps": [{"NodeID": 1}]}"#, "NodeID: text"),
+        (r#"{"Steps": [{"Output": "b"}]}"#, "Output: an object"),
+    ] {
+        let failed = render_problems(&load_recorded("f.json", &trace(steps)).unwrap_err());
+        assert!(failed.contains(place), "{failed}");
+    }
+}

@@ -162,3 +162,84 @@ fn tokens_and_times_of_traces_are_read_where_they_are_told() {
     let nothing = &turn(&document(&[silent]))[0];
     assert_eq!((nothing.usage, nothing.latency_ms), (None, None), "not recorded");
 }
+
+#[test]
+fn events_of_other_emitters_are_read_too() {
+    let event = |name: &str, attributes: &[(&str, Value)]| json!({"name": name, "timeUnixNano": "1", "attributes": attributes.iter().map(|(key, value)| attribute(key, value)).collect::<Vec<_>>()});
+    let chat =
+        |events: Value| turns_of(&document(&[span("1", "1", 1, &[("gen_ai.operation.name", json!("chat"))], events)]));
+    let expected = vec![(1, "a".to_owned(), Some("42".to_owned()))];
+    // A message that is a text, which may look like a number, or a list of blocks.
+    let asked = event("gen_ai.user.message", &[("content", json!("a"))]);
+    assert_eq!(chat(json!([asked, event("gen_ai.choice", &[("message", json!("42"))])])), expected);
+    let blocks = json!([{"reasoningContent": {}}, {"text": "42"}]);
+    let asked = event("gen_ai.user.message", &[("content", json!([{"text": "a"}]))]);
+    assert_eq!(chat(json!([asked, event("gen_ai.choice", &[("message", blocks)])])), expected);
+    // One event for what goes in, another for what comes out.
+    let said = |role: &str, text: &str| json!([{"role": role, "parts": [{"type": "text", "content": text}]}]);
+    let details = |key: &str, messages: Value| event("gen_ai.client.inference.operation.details", &[(key, messages)]);
+    let both = [
+        details("gen_ai.input.messages", said("user", "a")),
+        details("gen_ai.output.messages", said("assistant", "42")),
+    ];
+    assert_eq!(chat(json!(both)), expected);
+    // Ids in the other case, and a body that is a text.
+    let log = |name: &str, body: Value| json!({"traceId": "AB", "spanId": "CD", "timeUnixNano": "1", "eventName": name, "body": {"stringValue": body.to_string()}});
+    let mut with_logs: Value = serde_json::from_str(&document(&[
+        span("ab", "cd", 1, &[("gen_ai.operation.name", json!("chat"))], json!([])),
+        span(
+            "ab",
+            "ce",
+            2,
+            &[("gen_ai.operation.name", json!("execute_tool")), ("gen_ai.tool.name", json!("t"))],
+            json!([]),
+        ),
+    ]))
+    .unwrap();
+    with_logs["resourceLogs"] = json!([{"scopeLogs": [{"logRecords": [
+        log("gen_ai.user.message", json!({"content": "a"})),
+        log("gen_ai.choice", json!({"index": 0, "message": {"content": "42"}}))]}]}]);
+    assert_eq!(turns_of(&with_logs.to_string()), expected);
+    assert_eq!(calls(&recorded(&with_logs.to_string()).conversations[0].turns[0]).len(), 1);
+}
+
+fn turns_of(text: &str) -> Vec<(u32, String, Option<String>)> {
+    let recording = recorded(text);
+    let owned = |(number, user, agent): (u32, &str, Option<&str>)| (number, user.to_owned(), agent.map(str::to_owned));
+    turns(&recording).into_iter().map(owned).collect()
+}
+
+#[test]
+fn a_message_of_other_parts_alone_is_a_turn_and_told() {
+    let user = json!([{"role": "user", "parts": [{"type": "uri", "modality": "image", "uri": "http://i"}]}]);
+    let reply = json!([{"role": "assistant", "parts": [{"type": "reasoning", "content": "hm"}, {"type": "text", "content": "b"}]}]);
+    let chat =
+        [("gen_ai.operation.name", json!("chat")), ("gen_ai.input.messages", user), ("gen_ai.output.messages", reply)];
+    let list = r#"[{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}, {"role": "assistant", "content": "b"}]"#;
+    for text in [&document(&[span("1", "1", 1, &chat, json!([]))]), list] {
+        let recording = recorded(text);
+        assert_eq!(turns(&recording), [(1, "(a message without text)", Some("b"))]);
+        assert!(recording.warnings.iter().any(|it| it.message.contains("no text, such as images")), "{text}");
+    }
+}
+
+#[test]
+fn a_trace_that_ends_with_an_error_is_the_agents_failure() {
+    let said = json!([{"role": "user", "parts": [{"type": "text", "content": "a"}]}]);
+    let reply = json!([{"role": "assistant", "parts": [{"type": "text", "content": "b"}]}]);
+    let ended = |output: &Value, status: Value| {
+        let attributes = [
+            ("gen_ai.operation.name", json!("invoke_agent")),
+            ("gen_ai.input.messages", said.clone()),
+            ("gen_ai.output.messages", output.clone()),
+            ("error.type", json!("timeout")),
+        ];
+        let mut failed = span("1", "1", 1, &attributes, json!([]));
+        failed["status"] = status;
+        recorded(&document(&[failed])).conversations[0].error.clone()
+    };
+    let error = json!({"code": 2, "message": "it took too long"});
+    assert_eq!(ended(&json!([]), error.clone()).as_deref(), Some("it took too long"));
+    assert_eq!(ended(&json!([]), json!({})).as_deref(), Some("timeout"));
+    assert_eq!(ended(&reply, error), None);
+}

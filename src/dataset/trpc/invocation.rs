@@ -71,6 +71,9 @@ pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<TrpcInvoc
         turn.expected_mocks = read_mocks(mock.items("expected"));
         mock.rest(UNKNOWN);
     }
+    if let Some(trace) = fields.get("executionTrace") {
+        check_trace(trace);
+    }
     for name in ["executionTrace", "creationTimestamp"] {
         if let Some(value) = fields.get(name) {
             turn.extra.insert(name.to_owned(), value.json());
@@ -78,6 +81,23 @@ pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<TrpcInvoc
     }
     turn.extra.extend(fields.rest(UNKNOWN));
     Some(turn)
+}
+
+/// Checks the parts of a trace that judges may be shown; what else is in it is kept as it is.
+fn check_trace(value: Cursor<'_>) {
+    let Some(mut trace) = value.fields(KEYS) else { return };
+    for step in trace.items("Steps").into_iter().filter_map(|step| step.fields(KEYS)) {
+        let mut step = step;
+        step.text("NodeID");
+        for side in ["Input", "Output"] {
+            if let Some(mut said) = step.get(side).and_then(|said| said.fields(KEYS)) {
+                said.text("Text");
+            }
+        }
+        for list in ["Tools", "Skills"] {
+            step.items(list).into_iter().for_each(|item| drop(item.fields(KEYS)));
+        }
+    }
 }
 
 /// Reads `{"id", "name", "arguments", "result"}`.

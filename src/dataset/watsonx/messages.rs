@@ -27,7 +27,7 @@ fn turns(messages: Vec<Cursor<'_>>) -> Vec<RecordedTurn> {
     let mut early: Vec<DatasetCall> = Vec::new();
     for message in messages {
         let Some(mut fields) = message.fields(KEYS) else { continue };
-        let role = fields.text("role").unwrap_or_default();
+        let role = fields.required("role").and_then(Cursor::text).unwrap_or_default().to_owned();
         let kind = fields.text("type").unwrap_or_default();
         let content = fields.get("content");
         if role == "user" {
@@ -62,6 +62,13 @@ fn turns(messages: Vec<Cursor<'_>>) -> Vec<RecordedTurn> {
             _ => {
                 // The newest messages have their calls beside a text, or without one.
                 let calls = listed(&mut fields);
+                if content.is_none() && calls.is_empty() {
+                    message.warn("this message has neither text nor calls: it is left out");
+                    continue;
+                }
+                if role != "assistant" {
+                    message.warn(format!("a message of `{role}`: it is taken for the agent's"));
+                }
                 let has_text = content.is_some_and(|content| content.node.text() != Some(""));
                 if has_text || calls.is_empty() {
                     say(&mut turns, &role, content, &mut fields);

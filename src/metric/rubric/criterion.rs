@@ -14,6 +14,7 @@ pub struct Rubric {
     #[schemars(regex(pattern = r"\S"))]
     pub id: String,
     /// The requirement.
+    #[schemars(regex(pattern = r"\S"))]
     pub text: String,
     /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -28,7 +28,7 @@ pub enum TemplateField {
     ToolCalls,
     /// The conversation up to this turn.
     Conversation,
-    /// A part of a step of the agent's work, where a recording has its trace.
+    /// A part of a step of the agent's work, where a recording or the transport `trpc` (`executionTrace`) tells its trace.
     TraceStep(TraceStep),
 }
 

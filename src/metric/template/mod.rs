@@ -19,7 +19,7 @@ use crate::score::{Component, Dimension, Item, Score, Weight, is_settled, majori
 pub use fill::{TemplateField, placeholders};
 pub use part::is_path;
 pub use scorer::{Category, ScorerReading, ScorerReplyError, TemplateScorer};
-pub use trace::{StepPart, TRACE_STEP, TraceStep};
+pub use trace::{StepPart, TraceStep};
 
 /// `template`: a judge's question in the user's own words.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,13 +1,10 @@
-//! The steps of an agent's work that a recording has, as the judge is shown them.
+//! The steps of an agent's work that its trace has, as the judge is shown them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::evidence::{EventKind, Turn};
-
-/// The key of an event that is a step of the agent's work: `{"traceStep": {"node", "input", "output", "tools", "skills"}}`.
-pub const TRACE_STEP: &str = "traceStep";
+use crate::evidence::{EventKind, TRACE_STEP, Turn};
 
 /// A part of the last step of a node in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -34,7 +34,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
             // Conversations that were not evaluated have no figures.
             Status::NotEvaluated => failed.push(not_evaluated(&name, result)),
             _ => {
-                let file = evaluation(&name, conversation, result);
+                let file = evaluation(&name, conversation, &result.metrics);
                 write_json(folder, &format!("deep_eval_results/deepeval_{name}"), &file)?;
                 evaluated.push(name);
             }
@@ -56,27 +56,29 @@ fn conversation(result: &CaseResult<'_>) -> Value {
     messages.chain(pending).collect()
 }
 
-fn evaluation(name: &str, conversation: Value, result: &CaseResult<'_>) -> Value {
-    let metrics: Vec<Value> = result.metrics.iter().map(metric).collect();
-    let total = metrics.len();
-    json!({
+fn evaluation(name: &str, conversation: Value, metrics: &[MetricResult<'_>]) -> Value {
+    // The original has no metric without a score: its summary stops at one.
+    let is_missing = |metric: &&MetricResult<'_>| metric.status == Status::NotEvaluated;
+    let (missing, measured): (Vec<_>, Vec<_>) = metrics.iter().partition(is_missing);
+    let total = measured.len();
+    let mut evaluation = json!({
         "filename": name,
         "conversation_turns": conversation,
-        "metrics": metrics,
+        "metrics": measured.into_iter().map(metric).collect::<Vec<_>>(),
         "total_metrics": total,
-    })
+    });
+    if !missing.is_empty() {
+        let why = |metric: &MetricResult<'_>| json!({ "metric": metric.name, "reason": metric.why });
+        evaluation["not_evaluated"] = missing.into_iter().map(why).collect();
+    }
+    evaluation
 }
 
-/// A metric that was not evaluated is no success, and its score is null.
 fn metric(result: &MetricResult<'_>) -> Value {
     json!({
         "metric": result.name,
         "score": result.score.map(|score| score.get()),
-        "success": match result.status {
-            Status::Passed | Status::Informs => Some(true),
-            Status::Failed => Some(false),
-            Status::NotEvaluated => None,
-        },
+        "success": matches!(result.status, Status::Passed | Status::Informs),
         "reason": result.why,
         "threshold": result.threshold.map(|threshold| threshold.get()),
         "retry_performed": false,
@@ -112,7 +114,7 @@ fn all_results<E>(
                 let repeat = if several { format!("_{}", result.trial.trial.repeat) } else { String::new() };
                 let name = format!("{}{repeat}.json", result.name.file);
                 let is_evaluated = result.status != Status::NotEvaluated;
-                is_evaluated.then(|| evaluation(&name, conversation(&result), &result))
+                is_evaluated.then(|| evaluation(&name, conversation(&result), &result.metrics))
             })
         })
     });
@@ -144,4 +146,27 @@ fn write_tokens<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn ResultFolder) ->
     let mut text = Vec::new();
     write_token_file(runs, &mut text)?;
     write_file(folder, &format!("token_usage/pipeline_aggregated_{name}.json"), |to| to.write_all(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::Score;
+
+    #[test]
+    fn a_metric_without_a_score_stands_beside_the_others() {
+        let metric = |name, score: Option<f64>, status| MetricResult {
+            name,
+            threshold: None,
+            score: score.map(Score::clamped),
+            status,
+            why: "why".to_owned(),
+            items: Vec::new(),
+        };
+        let metrics = [metric("a", Some(1.0), Status::Informs), metric("b", None, Status::NotEvaluated)];
+        let written = evaluation("f.json", json!([]), &metrics);
+        // Its summary formats each score as a number.
+        assert_eq!((&written["total_metrics"], &written["metrics"][0]["score"]), (&json!(1), &json!(1.0)));
+        assert_eq!(written["not_evaluated"], json!([{"metric": "b", "reason": "why"}]));
+    }
 }

@@ -138,11 +138,13 @@ impl AdkEvent {
         self.skips_summary() || self.waits_for_a_tool() || !(self.is_of_a_tool() || self.is_partial() || ends_in_code())
     }
 
-    /// The text for the user: all texts but thoughts.
+    /// The text for the user: all texts but thoughts, those of a whole event a line each, as ADK's evaluation has them.
     pub fn text(&self) -> String {
         let is_thought = |part: &Map<String, Value>| part.get("thought") == Some(&Value::Bool(true));
         let texts = self.parts().iter().filter(|part| !is_thought(part));
-        texts.filter_map(|part| part.get("text")?.as_str()).collect()
+        let texts: Vec<&str> =
+            texts.filter_map(|part| part.get("text")?.as_str()).filter(|it| !it.is_empty()).collect();
+        texts.join(if self.is_partial() { "" } else { "\n" })
     }
 
     fn failure(&self) -> Option<String> {

@@ -36,6 +36,15 @@ fn plain_text_is_the_reply() {
 }
 
 #[test]
+fn texts_of_a_whole_event_are_a_line_each_and_pieces_are_joined() {
+    let event = |partial: bool, parts: Value| json!({"author": "a", "partial": partial, "content": {"parts": parts}});
+    let parts =
+        json!([{"text": "It is 7."}, {"thought": true, "text": "Hm"}, {"text": ""}, {"text": "Anything else?"}]);
+    assert_eq!(read(event(false, parts)).text(), "It is 7.\nAnything else?");
+    assert_eq!(read(event(true, json!([{"text": "Hel"}, {"text": "lo"}]))).text(), "Hello");
+}
+
+#[test]
 fn calls_results_and_earlier_texts_are_events() {
     for (run, thing, count) in [
         (list(include_str!("../../../../tests/fixtures/adk/run-tool.json")), "milk", 1),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use self::event::{RunEvent, RunMessage};
 use crate::agent::{AgentRun, WireError};
-use crate::evidence::{Event, Usage};
+use crate::evidence::{Event, Usage, trace_steps};
 use crate::text::is_blank;
 
 /// The reply of `POST …/runs`: the fields that are used.
@@ -21,6 +21,8 @@ pub struct RunReply {
     messages: Option<Vec<RunMessage>>,
     #[serde(default)]
     error_message: String,
+    #[serde(default)]
+    execution_trace: Option<Value>,
 }
 
 impl RunReply {
@@ -33,14 +35,26 @@ impl RunReply {
     }
 }
 
+/// The options of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct RunExtras<'a> {
+    /// The state that it begins with.
+    pub runtime_state: &'a Map<String, Value>,
+    /// Whether it tells the trace of its steps.
+    pub wants_trace: bool,
+}
+
 /// The body of `POST …/runs`. The server refuses keys that it does not know, so none is sent that need not be.
-pub fn run_request(user: &str, session: &str, message: &str, runtime_state: &Map<String, Value>) -> Value {
+pub fn run_request(user: &str, session: &str, message: &str, beside: RunExtras<'_>) -> Value {
     let mut body = json!({
         "session": {"userId": user, "sessionId": session},
         "input": {"role": "user", "content": message},
     });
-    if !runtime_state.is_empty() {
-        body["runOptions"] = json!({"runtimeState": runtime_state});
+    if !beside.runtime_state.is_empty() {
+        body["runOptions"]["runtimeState"] = Value::Object(beside.runtime_state.clone());
+    }
+    if beside.wants_trace {
+        body["runOptions"]["executionTraceEnabled"] = true.into();
     }
     body
 }
@@ -71,6 +85,7 @@ pub fn parse_run(reply: &RunReply) -> Result<AgentRun, WireError> {
     if !reply.error_message.trim().is_empty() {
         events.push(Event::other(json!({"error": reply.error_message})));
     }
+    events.extend(reply.execution_trace.iter().flat_map(trace_steps).map(Event::other));
     Ok(AgentRun { text, events, usage })
 }
 

@@ -155,11 +155,24 @@ fn a_reply_that_is_no_run_differs_from_one_that_failed() {
 
 #[test]
 fn nothing_is_sent_that_an_older_server_would_refuse() {
-    let body = run_request("ann", "s1", "Hi", &Map::new());
+    let body = run_request("ann", "s1", "Hi", RunExtras { runtime_state: &Map::new(), wants_trace: false });
     assert_eq!(
         body,
         json!({"session": {"userId": "ann", "sessionId": "s1"}, "input": {"role": "user", "content": "Hi"}})
     );
     let state = json!({"city": "Rome"}).as_object().unwrap().clone();
-    assert_eq!(run_request("ann", "s1", "Hi", &state)["runOptions"], json!({"runtimeState": {"city": "Rome"}}));
+    let options = |wants_trace: bool| {
+        run_request("ann", "s1", "Hi", RunExtras { runtime_state: &state, wants_trace })["runOptions"].clone()
+    };
+    assert_eq!(options(false), json!({"runtimeState": {"city": "Rome"}}));
+    assert_eq!(options(true), json!({"runtimeState": {"city": "Rome"}, "executionTraceEnabled": true}));
+}
+
+#[test]
+fn the_steps_of_a_trace_are_events() {
+    let trace = json!({"RootAgentName": "helper", "Status": "completed", "Steps": [
+        {"StepID": "1", "NodeID": "plan", "NodeType": "llm", "Input": {"Text": "q"}, "Output": {"Text": "a"}, "Tools": null}]});
+    let run = run(json!({"status": "completed", "events": with_a_tool(), "executionTrace": trace})).unwrap();
+    let step = json!({"traceStep": {"node": "plan", "input": "q", "output": "a", "tools": [], "skills": []}});
+    assert_eq!(kinds(&run).last(), Some(&EventKind::Other { data: step }));
 }

@@ -322,7 +322,7 @@ fn a_part_of_a_value_is_shown_where_a_template_asks_for_it() {
 }
 
 #[test]
-fn a_step_of_a_trace_is_shown_of_recordings_alone() {
+fn a_step_of_a_trace_is_shown_where_there_is_one() {
     let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "sessionInput": {"appName": "a", "userId": "u"},
         "conversation": [{"userContent": {"role": "user", "content": "Hi"}}]}]});
     let source =
@@ -339,8 +339,16 @@ fn a_step_of_a_trace_is_shown_of_recordings_alone() {
     let recorded = lowered(true);
     assert_eq!(recorded["template"]["variables"], json!({"q": {"traceStep": {"node": "plan", "part": "tools"}}}));
     assert_eq!(recorded["template"]["paths"], json!({"q": "$[0].name"}));
-    let why = "its variable `q` shows a step of a trace, which only recordings have";
+    let why = "its variable `q` shows a step of a trace, which only recordings and the agent server of `trpc` have";
     assert_eq!(lowered(false)["unavailable"]["why"], why);
+    let asked = |transport: &str, server: &str| {
+        let settings = serde_json::Map::from_iter([("server".to_owned(), json!(server))]);
+        lower(&dataset, &LowerOptions { target: (transport.to_owned(), settings), ..options() }).document
+    };
+    let traced = asked("trpc", "agent");
+    assert_eq!(traced["metrics"][0]["template"], recorded["template"]);
+    assert_eq!(traced["target"]["trpc"], json!({"server": "agent", "executionTrace": true}));
+    assert_eq!(asked("trpc", "debug")["metrics"][0]["unavailable"]["why"], why);
 }
 
 #[test]

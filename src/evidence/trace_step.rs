@@ -1,12 +1,13 @@
-//! The steps of an agent's work in trpc-agent-go's execution trace, as events of a turn.
+//! The steps of an agent's work, as trpc-agent-go's execution traces tell them, in a turn's events.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::metric::template::TRACE_STEP;
+/// The key of an event that is a step of the agent's work: `{"traceStep": {"node", "input", "output", "tools", "skills"}}`.
+pub const TRACE_STEP: &str = "traceStep";
 
-/// The steps in the `executionTrace` of a recorded turn, in order: `{"traceStep": {"node", "input", "output", "tools", "skills"}}`.
-pub(super) fn steps(extra: &Map<String, Value>) -> impl Iterator<Item = Value> {
-    let steps = extra.get("executionTrace").and_then(|trace| field(trace, "Steps")).and_then(Value::as_array);
+/// The steps of an `executionTrace`, in order, as the data of events.
+pub fn trace_steps(trace: &Value) -> impl Iterator<Item = Value> {
+    let steps = field(trace, "Steps").and_then(Value::as_array);
     steps.into_iter().flatten().map(step)
 }
 
@@ -48,7 +49,7 @@ mod tests {
              "Tools": [{"ID": "1", "Name": "t", "Arguments": {"x": 1}, "Result": null, "Error": ""}]},
             {"nodeId": "b"},
         ]});
-        let found: Vec<Value> = steps(&Map::from_iter([("executionTrace".to_owned(), trace)])).collect();
+        let found: Vec<Value> = trace_steps(&trace).collect();
         assert_eq!(
             found,
             [
@@ -57,6 +58,6 @@ mod tests {
                 json!({"traceStep": {"node": "b", "input": null, "output": null, "skills": [], "tools": []}}),
             ]
         );
-        assert_eq!(steps(&Map::new()).count(), 0);
+        assert_eq!(trace_steps(&Value::Null).count(), 0);
     }
 }
