@@ -29,7 +29,12 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.id.as_deref())?.with_redactor(context.redactor().clone());
     let mut gathered = Gathered::planned(&run.planned()?);
-    let overview = run.read(|group, trial| gathered.add(group, trial))?;
+    // The places of single conversations are held only where these are read again.
+    let is_read_again = args.json || args.turns || args.verbose > 0 || args.case.is_some() || !files.is_empty();
+    let overview = match is_read_again {
+        true => run.read(|group, trial| gathered.add(group, trial))?,
+        false => run.read_through(|group, trial| gathered.add(group, trial))?,
+    };
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::judged::{differences, with_missing};
+use super::scores::PairedScores;
 use super::{ALPHA, Scores, Subject};
 use crate::record::{BaselineFigure, BaselineOpen, BaselineUnshared};
 use crate::score::Score;
@@ -55,18 +56,17 @@ impl ModelDifference<'_> {
         BesideBaseline { model, baseline, scores }: BesideBaseline<'_>,
         rng_seed: u64,
     ) -> Option<ModelDifference<'_>> {
-        let (subject, pairs) = (Subject::Score, baseline.pairs(scores));
-        let difference = difference(&differences(&subject, baseline, scores, &pairs), 1.0, rng_seed)?;
-        let has_scores =
-            |rows: [u32; 2]| baseline.value(&subject, rows[0]).is_some() && scores.value(&subject, rows[1]).is_some();
+        let (subject, sides) = (Subject::Score, PairedScores::new(baseline, scores));
+        let difference = difference(differences(&subject, &sides), 1.0, rng_seed)?;
+        let has_scores = |rows: [u32; 2]| sides.values(&subject, rows).is_some();
         let paired: BTreeSet<u32> =
-            pairs.iter().filter(|(_, _, rows)| has_scores(*rows)).map(|(case, ..)| *case).collect();
-        let left_out = baseline.left_out(scores, &pairs);
+            sides.pairs().filter(|(_, rows)| has_scores(*rows)).map(|((case, ..), _)| case).collect();
+        let left_out = sides.left_out();
         let all = baseline.cases().len() + left_out.only_second.len();
         Some(ModelDifference {
             model,
             difference,
-            with_missing: with_missing(&subject, [baseline, scores], &pairs),
+            with_missing: with_missing(&subject, &sides),
             cases: [all, paired.len()],
             unshared: BaselineUnshared {
                 only_baseline: left_out.only_first,

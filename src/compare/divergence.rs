@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Scores;
+use super::scores::{ConversationKey, PairedScores};
 use crate::evidence::{Condition, Speaker};
 
 /// The first turn at which the conversations of one pair differ.
@@ -38,8 +38,9 @@ pub struct Divergence {
 }
 
 /// Where the conversations of two sides part, pair by pair; `None` where their transcripts were not read.
-pub(super) fn divergence(first: &Scores, second: &Scores) -> Option<Divergence> {
-    let pair = |(key, rows): ((u32, Condition, u32), [u32; 2])| {
+pub(super) fn divergence(sides: &PairedScores<'_>) -> Option<Divergence> {
+    let PairedScores { first, second, .. } = sides;
+    let pair = |(key, rows): (ConversationKey, [u32; 2])| {
         let (case, condition, repeat) = key;
         let digests = [first.digest(rows[0])?, second.digest(rows[1])?];
         let parts = digests[0].parts_at(digests[1]);
@@ -47,7 +48,7 @@ pub(super) fn divergence(first: &Scores, second: &Scores) -> Option<Divergence> 
         let (turn, by) = (parts.map(|(turn, _)| turn), parts.map(|(_, by)| by));
         Some(PairDivergence { case, condition, repeat, turn, by })
     };
-    let pairs: Vec<PairDivergence> = first.keyed_pairs(second).filter_map(pair).collect();
+    let pairs: Vec<PairDivergence> = sides.pairs().filter_map(pair).collect();
     if pairs.is_empty() {
         return None;
     }

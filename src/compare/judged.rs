@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::needed::{Needed, needed, repeats_may_decide};
-use super::scores::{RowPair, TrialScore};
-use super::{ALPHA, Comparison, ComparisonRules, Scores};
+use super::scores::{PairedScores, TrialScore};
+use super::{ALPHA, Comparison, ComparisonRules};
 use crate::evidence::Condition;
 use crate::score::Score;
 use crate::statistics::{
@@ -178,57 +178,55 @@ impl SideMeans {
     }
 }
 
+/// Whether a subject is about the conversations in a condition.
+fn is_about(subject: &Subject, condition: Condition) -> bool {
+    !matches!(subject, Subject::Condition(only) if *only != condition)
+}
+
 /// The values of both sides, pair by pair, with their kind.
 fn values<'a>(
     subject: &'a Subject,
-    first: &'a Scores,
-    second: &'a Scores,
-    pairs: &'a [RowPair],
-) -> impl Iterator<Item = (CellKey, [f64; 2])> + 'a {
-    let is_selected = move |condition: Condition| !matches!(subject, Subject::Condition(only) if *only != condition);
-    pairs.iter().filter(move |(_, condition, _)| is_selected(*condition)).filter_map(move |&(case, condition, rows)| {
-        let values = [first.value(subject, rows[0])?, second.value(subject, rows[1])?];
-        Some(((first.in_file(case), case, condition), values))
+    sides: &'a PairedScores<'a>,
+) -> impl Iterator<Item = (CellKey, [f64; 2])> + Clone + 'a {
+    sides.pairs().filter(move |((_, condition, _), _)| is_about(subject, *condition)).filter_map(move |(key, rows)| {
+        let (case, condition, _) = key;
+        Some(((sides.first.in_file(case), case, condition), sides.values(subject, rows)?))
     })
 }
 
 /// The second side's values less the first's.
-pub(super) fn differences(subject: &Subject, first: &Scores, second: &Scores, pairs: &[RowPair]) -> Vec<Paired> {
-    let pair = |((number, case, condition), [one, other]): (CellKey, [f64; 2])| Paired {
+pub(super) fn differences<'a>(
+    subject: &'a Subject,
+    sides: &'a PairedScores<'a>,
+) -> impl Iterator<Item = Paired> + Clone + 'a {
+    values(subject, sides).map(|((number, case, condition), [one, other])| Paired {
         case: number as usize,
         kind: case as usize * Condition::ALL.len() + condition as usize,
         difference: other - one,
-    };
-    values(subject, first, second, pairs).map(pair).collect()
+    })
 }
 
 /// One score of both sides; `None` where no pair has it. What it comes to is settled with all that are judged together.
-pub(super) fn compared(
-    subject: &Subject,
-    first: &Scores,
-    second: &Scores,
-    pairs: &[RowPair],
-    rules: ComparisonRules,
-) -> Option<ComparedScore> {
-    let (mut sides, mut apart) = ([SideMeans::default(), SideMeans::default()], SideMeans::default());
-    for (kind, [one, other]) in values(subject, first, second, pairs) {
-        for (side, value) in sides.iter_mut().zip([one, other]) {
+pub(super) fn compared(subject: &Subject, sides: &PairedScores<'_>, rules: ComparisonRules) -> Option<ComparedScore> {
+    let (mut means, mut apart) = ([SideMeans::default(), SideMeans::default()], SideMeans::default());
+    for (kind, [one, other]) in values(subject, sides) {
+        for (side, value) in means.iter_mut().zip([one, other]) {
             side.0.entry(kind).or_default().add(value);
         }
         apart.0.entry(kind).or_default().add(other - one);
     }
-    let differences = differences(subject, first, second, pairs);
+    let differences = differences(subject, sides);
     let found = match rules.is_look() {
-        true => difference_at_a_look(&differences, 1.0, rules.rng_seed),
-        false => difference(&differences, 1.0, rules.rng_seed),
+        true => difference_at_a_look(differences, 1.0, rules.rng_seed),
+        false => difference(differences, 1.0, rules.rng_seed),
     }?;
     let Difference { figure, p, sign_flip_p, least_sign_flip_p, .. } = found;
     Some(ComparedScore {
         subject: subject.clone(),
         pairs: figure.count,
         cases: figure.cases,
-        first: sides[0].mean(),
-        second: sides[1].mean(),
+        first: means[0].mean(),
+        second: means[1].mean(),
         difference: figure.mean,
         standard_error: figure.error.map(|error| error.value),
         degrees: figure.error.map(|error| error.degrees),
@@ -247,7 +245,7 @@ pub(super) fn compared(
             .all(|side| found.seen_p(rules.min_effect + side * figure.mean) <= rules.alpha),
         relation: Relation::Inconclusive,
         needed: None,
-        with_missing: with_missing(subject, [first, second], pairs),
+        with_missing: with_missing(subject, sides),
         no_pair_differs: found.is_none(),
         repeats_may_decide: repeats_may_decide(&apart.cells(), figure.mean, rules),
         cells: apart.cells(),
@@ -257,24 +255,24 @@ pub(super) fn compared(
 /// The least and the most that the difference could be, were each score that is missing 0 or 1.
 ///
 /// Source: worst-case bounds, Manski 1990.
-pub(super) fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pairs: &[RowPair]) -> Option<Interval> {
+pub(super) fn with_missing(subject: &Subject, sides: &PairedScores<'_>) -> Option<Interval> {
     let (mut low, mut high, mut is_missing) = (SideMeans::default(), SideMeans::default(), false);
-    for &(case, condition, rows) in pairs {
-        if matches!(subject, Subject::Condition(only) if *only != condition) {
+    for ((case, condition, _), rows) in sides.pairs() {
+        if !is_about(subject, condition) {
             continue;
         }
-        let bounds = match (first.held(subject, rows[0]), second.held(subject, rows[1])) {
-            (TrialScore::NotApplicable, _)
-            | (_, TrialScore::NotApplicable)
-            | (TrialScore::Planned, TrialScore::Planned) => continue,
-            (TrialScore::Scored(one), TrialScore::Scored(other)) => [other - one, other - one],
-            (TrialScore::Scored(one), _) => [-one, 1.0 - one],
-            (_, TrialScore::Scored(other)) => [other - 1.0, other],
+        let bounds = match sides.held(subject, rows) {
+            [TrialScore::NotApplicable, _]
+            | [_, TrialScore::NotApplicable]
+            | [TrialScore::Planned, TrialScore::Planned] => continue,
+            [TrialScore::Scored(one), TrialScore::Scored(other)] => [other - one, other - one],
+            [TrialScore::Scored(one), _] => [-one, 1.0 - one],
+            [_, TrialScore::Scored(other)] => [other - 1.0, other],
             _ => [-1.0, 1.0],
         };
         is_missing |= bounds[0] < bounds[1];
         for (side, value) in [&mut low, &mut high].into_iter().zip(bounds) {
-            side.0.entry((first.in_file(case), case, condition)).or_default().add(value);
+            side.0.entry((sides.first.in_file(case), case, condition)).or_default().add(value);
         }
     }
     is_missing.then(|| Interval { low: low.mean(), high: high.mean() })

@@ -24,6 +24,7 @@ pub use divergence::{Divergence, PairDivergence};
 pub use held::{RuleDifference, RunRules};
 pub use judged::{ComparedScore, Relation, Subject};
 pub use needed::{MOST_MORE, Needed};
+use scores::PairedScores;
 pub use scores::Scores;
 
 /// The default of the least difference that matters.
@@ -161,8 +162,8 @@ pub fn compare(pairs: &[[ScoredSide<'_>; 2]], rules: ComparisonRules) -> Vec<Com
 
 fn beside(pair: [ScoredSide<'_>; 2], rules: ComparisonRules) -> Comparison {
     let [(first, scores), (second, others)] = pair;
-    let pairs = scores.pairs(others);
-    let scored = |subject: &Subject| judged::compared(subject, scores, others, &pairs, rules);
+    let sides = PairedScores::new(scores, others);
+    let scored = |subject: &Subject| judged::compared(subject, &sides, rules);
     let compared: Vec<ComparedScore> = scores.subjects(others).iter().filter_map(scored).collect();
     Comparison {
         first: first.clone(),
@@ -170,7 +171,7 @@ fn beside(pair: [ScoredSide<'_>; 2], rules: ComparisonRules) -> Comparison {
         cases: scores.shared_cases(others),
         pairs: compared.first().map_or(0, |score| score.pairs),
         scores: compared,
-        divergence: divergence::divergence(scores, others),
-        left_out: scores.left_out(others, &pairs),
+        divergence: divergence::divergence(&sides),
+        left_out: sides.left_out(),
     }
 }

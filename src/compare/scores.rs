@@ -1,6 +1,6 @@
 //! The scores of one side.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Excluded;
 use super::judged::Subject;
@@ -30,7 +30,38 @@ pub(super) enum TrialScore {
     NotApplicable,
 }
 
-/// The scores of one side, conversation by conversation. About a hundred bytes a conversation are held.
+/// So many repetitions of a case in a condition stand together.
+const BLOCK: u32 = 64;
+
+/// The row where there is no conversation.
+const NONE: u32 = u32::MAX;
+
+/// The rows of conversations: of each case and condition, block by block, by their repetitions. Four bytes a conversation are held
+/// where repetitions are counted from 1 without large gaps.
+#[derive(Debug, Clone, Default)]
+struct TrialRows(BTreeMap<(u32, Condition, u32), Vec<u32>>);
+
+impl TrialRows {
+    /// Sets the row of a conversation; that of an earlier record of it is no more.
+    fn insert(&mut self, key: ConversationKey, row: u32) {
+        let (case, condition, repeat) = key;
+        let block = self.0.entry((case, condition, repeat / BLOCK)).or_default();
+        let place = (repeat % BLOCK) as usize;
+        if block.len() <= place {
+            block.resize(place + 1, NONE);
+        }
+        block[place] = row;
+    }
+
+    fn keys(&self) -> impl Iterator<Item = ConversationKey> {
+        self.0.iter().flat_map(|(&(case, condition, block), rows)| {
+            let is_there = |(_, row): &(u32, &u32)| **row != NONE;
+            (0..).zip(rows).filter(is_there).map(move |(at, _)| (case, condition, block * BLOCK + at))
+        })
+    }
+}
+
+/// The scores of one side, conversation by conversation. Of each conversation 12 bytes are held, and 8 for each of its metrics.
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
     /// The personas of its cases.
@@ -41,16 +72,13 @@ pub struct Scores {
     in_file: Vec<u32>,
     numbers: HashMap<String, u32>,
     /// Each conversation's row.
-    trials: BTreeMap<ConversationKey, u32>,
+    trials: TrialRows,
     composite: Vec<f64>,
     /// The metrics in the order in which they come, each with a row a conversation.
     metrics: Vec<(String, Vec<f64>)>,
     /// The words, a row a conversation, where it was read.
     digests: Vec<TranscriptDigest>,
 }
-
-/// A conversation of each side: its case and condition, and the rows of both.
-pub(super) type RowPair = (u32, Condition, [u32; 2]);
 
 impl Scores {
     /// The scores of a run with these personas, without any conversation yet.
@@ -141,29 +169,9 @@ impl Scores {
         self.cases.iter().filter(|case| other.has(case)).count() as u32
     }
 
-    /// The conversations that both sides run, with cases by their places here.
-    pub(super) fn pairs(&self, other: &Scores) -> Vec<RowPair> {
-        self.keyed_pairs(other).map(|((case, condition, _), rows)| (case, condition, rows)).collect()
-    }
-
-    /// The same with their repetitions.
-    pub(super) fn keyed_pairs<'a>(
-        &'a self,
-        other: &'a Scores,
-    ) -> impl Iterator<Item = (ConversationKey, [u32; 2])> + 'a {
-        let theirs: Vec<Option<u32>> = self.cases.iter().map(|case| other.places.get(case).copied()).collect();
-        let pair = move |(&key, &row): (&ConversationKey, &u32)| {
-            let (case, condition, repeat) = key;
-            let counterpart = other.trials.get(&(theirs[case as usize]?, condition, repeat))?;
-            Some((key, [row, *counterpart]))
-        };
-        self.trials.iter().filter_map(pair)
-    }
-
     /// The subjects of which both sides have a score.
     pub(super) fn subjects(&self, other: &Scores) -> Vec<Subject> {
-        let conditions: std::collections::BTreeSet<Condition> =
-            self.trials.keys().map(|(_, condition, _)| *condition).collect();
+        let conditions: BTreeSet<Condition> = self.trials.0.keys().map(|(_, condition, _)| *condition).collect();
         let conditions = conditions.into_iter().map(Subject::Condition);
         let has = |name: &String| other.metrics.iter().any(|(known, _)| known == name);
         let metrics = self.metrics.iter().map(|(name, _)| name).filter(|name| has(name));
@@ -202,31 +210,67 @@ impl Scores {
             _ => TrialScore::NotApplicable,
         }
     }
+}
 
-    pub(super) fn left_out(&self, other: &Scores, pairs: &[RowPair]) -> Excluded {
+/// The scores of two sides beside each other.
+pub(super) struct PairedScores<'a> {
+    pub(super) first: &'a Scores,
+    pub(super) second: &'a Scores,
+    /// The place of each of the first side's cases on the second.
+    theirs: Vec<Option<u32>>,
+}
+
+impl<'a> PairedScores<'a> {
+    pub(super) fn new(first: &'a Scores, second: &'a Scores) -> PairedScores<'a> {
+        let theirs = first.cases.iter().map(|case| second.places.get(case).copied()).collect();
+        PairedScores { first, second, theirs }
+    }
+
+    /// The conversations that both sides run, in the order of the first side's cases, with the rows of both.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (ConversationKey, [u32; 2])> + Clone {
+        self.first.trials.0.iter().flat_map(move |(&(case, condition, block), rows)| {
+            let counterparts = self.theirs[case as usize].and_then(|case| {
+                let key = (case, condition, block);
+                self.second.trials.0.get(&key)
+            });
+            let both = rows.iter().zip(counterparts.into_iter().flatten());
+            let pairs = (0..).zip(both).filter(|(_, (row, other))| **row != NONE && **other != NONE);
+            pairs.map(move |(at, (row, other))| ((case, condition, block * BLOCK + at), [*row, *other]))
+        })
+    }
+
+    /// What both sides have of this in a pair.
+    pub(super) fn held(&self, subject: &Subject, rows: [u32; 2]) -> [TrialScore; 2] {
+        [self.first.held(subject, rows[0]), self.second.held(subject, rows[1])]
+    }
+
+    /// The scores of both sides in a pair; `None` where one of them has none.
+    pub(super) fn values(&self, subject: &Subject, rows: [u32; 2]) -> Option<[f64; 2]> {
+        Some([self.first.value(subject, rows[0])?, self.second.value(subject, rows[1])?])
+    }
+
+    pub(super) fn left_out(&self) -> Excluded {
+        let PairedScores { first, second, .. } = self;
         let only = |one: &Scores, other: &Scores| -> Vec<String> {
             one.cases.iter().filter(|case| !other.has(case)).cloned().collect()
         };
         let of_shared = |one: &Scores, other: &Scores| {
             one.trials.keys().filter(|(case, ..)| other.has(&one.cases[*case as usize])).count()
         };
-        let have = |[first, second]: &[u32; 2]| {
-            [(self, first), (other, second)].map(|(side, row)| side.value(&Subject::Score, *row).is_some())
-        };
-        let lacks = |which: [bool; 2]| pairs.iter().filter(|(_, _, rows)| have(rows) == which).count() as u32;
-        let is_held = |[first, second]: &[u32; 2]| {
-            [(self, first), (other, second)].map(|(side, row)| side.held(&Subject::Score, *row))
-                != [TrialScore::Planned; 2]
-        };
-        let not_held = pairs.iter().filter(|(_, _, rows)| !is_held(rows)).count() as u32;
-        Excluded {
-            only_first: only(self, other),
-            only_second: only(other, self),
-            unpaired: (of_shared(self, other) + of_shared(other, self) - 2 * pairs.len()) as u32,
-            first_lacks_score: lacks([false, true]),
-            second_lacks_score: lacks([true, false]),
-            both_lack_score: lacks([false, false]) - not_held,
+        let mut left_out =
+            Excluded { only_first: only(first, second), only_second: only(second, first), ..Excluded::default() };
+        let mut pairs = 0;
+        for (_, rows) in self.pairs() {
+            pairs += 1;
+            match self.held(&Subject::Score, rows) {
+                [TrialScore::Scored(_), TrialScore::Scored(_)] | [TrialScore::Planned, TrialScore::Planned] => {}
+                [TrialScore::Scored(_), _] => left_out.second_lacks_score += 1,
+                [_, TrialScore::Scored(_)] => left_out.first_lacks_score += 1,
+                _ => left_out.both_lack_score += 1,
+            }
         }
+        left_out.unpaired = (of_shared(first, second) + of_shared(second, first) - 2 * pairs) as u32;
+        left_out
     }
 }
 

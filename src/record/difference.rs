@@ -161,7 +161,7 @@ mod tests {
             provenance: Box::new(provenance),
             job: Some(Box::new(job)),
             templates,
-            trials: Vec::new(),
+            trials: Default::default(),
         };
         Beginning::from_entry(entry).unwrap()
     }

@@ -9,10 +9,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::tag_first::TagFirst;
-use super::{BaselineCheck, ModelCall, Provenance};
+use super::{BaselineCheck, ModelCall, PlannedTrials, Provenance};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, FactUse, Judgement, ObjectContext, Observed, ObservedState,
-    PersonaFault, QueryObservation, TrialId, Turn, Usage, UserToolCall,
+    PersonaFault, QueryObservation, Turn, Usage, UserToolCall,
 };
 use crate::limiter::Refusals;
 use crate::money::{Amount, Dollars};
@@ -58,7 +58,7 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         templates: BTreeMap<String, String>,
         /// The trials to come.
-        trials: Vec<TrialId>,
+        trials: PlannedTrials,
     },
     /// The first line of what another judge is asked about a run's conversations.
     GradingStarted {

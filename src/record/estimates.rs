@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{Passes, Tally, TrialGroup, passes};
 use crate::evidence::{Condition, case_and_persona};
 use crate::statistics::{
-    Cell, Estimate, Figure, Interval, SamplingUnit, Sums, figure, quantile, quantile_at_least, variance_ratio,
+    CaseValues, Cell, Estimate, Figure, Interval, SamplingUnit, Sums, figure, quantile, quantile_at_least,
+    variance_ratio,
 };
 
 /// The percentiles of reply times that are reported.
@@ -220,10 +221,10 @@ fn uplift(cases: &[CaseGroups<'_>], rng_seed: u64) -> Option<MeanFigure> {
 fn latency(cases: &[CaseGroups<'_>]) -> Vec<Percentile> {
     let of_case = |(case, groups): &CaseGroups<'_>| {
         let case = *case;
-        let all: Vec<f32> = groups.iter().flat_map(|group| group.latencies.iter().copied()).collect();
-        all.into_iter().map(move |ms| (case, f64::from(ms)))
+        let times = groups.iter().flat_map(|group| group.latencies.counts());
+        times.map(move |(ms, count)| CaseValues { case, value: f64::from(ms), count }).collect::<Vec<_>>()
     };
-    let values: Vec<(usize, f64)> = cases.iter().flat_map(of_case).collect();
+    let values: Vec<CaseValues> = cases.iter().flat_map(of_case).collect();
     let percentile = |of_hundred: u32| {
         let share = f64::from(of_hundred) / 100.0;
         let ms = quantile(&values, share)?;

@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn groups(trials: &[TrialRecord]) -> Vec<TrialGroup> {
-        let mut groups = TrialGroup::planned(trials.iter().map(|trial| &trial.trial));
+        let mut groups = TrialGroup::planned(&trials.iter().map(|trial| trial.trial.clone()).collect());
         for trial in trials {
             let group = groups.iter_mut().find(|group| group.has(&trial.trial));
             group.unwrap().add(trial, None);

@@ -1,29 +1,46 @@
 //! Puts a journal's entries together, trial by trial.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::{Entry, Overview, TrialRecord};
-use crate::evidence::TrialId;
+use super::{Entry, Overview, PlannedTrials, TrialRecord};
 
 /// Puts a journal's entries together: a trial is held from its first entry to its last, and nothing of it after that.
 #[derive(Debug)]
 pub struct Fold {
     overview: Overview,
-    /// Trials without any entry yet, by number.
-    to_come: BTreeMap<u32, TrialId>,
+    /// The trials by their numbers.
+    plan: Arc<PlannedTrials>,
+    /// How far each of them is.
+    states: Vec<TrialState>,
     open: BTreeMap<u32, TrialRecord>,
-    /// Trials of the repetitions that were planned and are none of the run, as long as it does not go on.
-    beyond: Vec<TrialId>,
     /// How often trials are still run again, by number.
     restarts: BTreeMap<u32, u32>,
+}
+
+/// How far a trial is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TrialState {
+    /// It has no entry yet.
+    ToCome,
+    /// It has entries.
+    Begun,
+    /// It is one of the repetitions that were planned and are none of the run, as long as it does not go on.
+    Beyond,
 }
 
 impl Fold {
     /// The fold of a journal that begins with this entry; `None` if it is not a beginning.
     pub fn begin(entry: Entry) -> Option<Fold> {
-        let (overview, trials) = Overview::begin(entry)?;
-        let to_come = trials.into_iter().map(|trial| (trial.number, trial)).collect();
-        Some(Fold { overview, to_come, open: BTreeMap::new(), beyond: Vec::new(), restarts: BTreeMap::new() })
+        let (overview, plan) = Overview::begin(entry)?;
+        let plan = Arc::new(plan.by_number());
+        let states = vec![TrialState::ToCome; plan.len()];
+        Some(Fold { overview, plan, states, open: BTreeMap::new(), restarts: BTreeMap::new() })
+    }
+
+    /// The trials by their numbers.
+    pub fn plan(&self) -> &Arc<PlannedTrials> {
+        &self.plan
     }
 
     /// Sets how often each trial is restarted later in the journal: an attempt that is restarted is not handed out as
@@ -47,8 +64,11 @@ impl Fold {
             self.overview.apply(entry);
             return None;
         };
-        if let Some(trial) = self.to_come.remove(&number) {
-            self.open.insert(number, TrialRecord::planned(trial));
+        if let Some(place) = self.plan.place(number)
+            && self.states[place] == TrialState::ToCome
+        {
+            self.states[place] = TrialState::Begun;
+            self.open.insert(number, TrialRecord::planned(self.plan.at(place)));
         }
         if entry.takes_up_again().is_some()
             && let Some(left) = self.restarts.get_mut(&number)
@@ -65,22 +85,19 @@ impl Fold {
 
     /// The repetitions beyond these are none of the run any more; none of them has begun.
     fn drop_beyond(&mut self, repeats: u32) {
-        let (overview, beyond) = (&mut self.overview, &mut self.beyond);
-        self.to_come.retain(|_, trial| {
-            let is_kept = trial.repeat <= repeats;
-            if !is_kept {
-                overview.drop_planned(trial);
-                beyond.push(trial.clone());
+        for (place, state) in self.states.iter_mut().enumerate() {
+            if *state == TrialState::ToCome && self.plan.repeat_at(place) > repeats {
+                *state = TrialState::Beyond;
+                self.overview.drop_planned(&self.plan.at(place));
             }
-            is_kept
-        });
+        }
     }
 
     /// The run goes on: whether there are more repetitions is open again.
     fn take_back_beyond(&mut self) {
-        for trial in self.beyond.drain(..) {
-            self.overview.add_planned(&trial);
-            self.to_come.insert(trial.number, trial);
+        for (place, state) in self.states.iter_mut().enumerate().filter(|(_, state)| **state == TrialState::Beyond) {
+            *state = TrialState::ToCome;
+            self.overview.add_planned(&self.plan.at(place));
         }
     }
 
@@ -96,10 +113,16 @@ impl Fold {
 
     /// The journal has ended. The trials that are not over are handed out, in the order of the plan.
     pub fn end(mut self, mut each: impl FnMut(usize, TrialRecord)) -> Overview {
-        self.open.extend(self.to_come.into_iter().map(|(number, trial)| (number, TrialRecord::planned(trial))));
-        for mut trial in self.open.into_values() {
-            trial.give_up_calls();
-            each(self.overview.add(&trial), trial);
+        for (place, state) in self.states.iter().enumerate() {
+            let trial = match state {
+                TrialState::ToCome => Some(TrialRecord::planned(self.plan.at(place))),
+                TrialState::Begun => self.open.remove(&self.plan.number_at(place)),
+                TrialState::Beyond => None,
+            };
+            if let Some(mut trial) = trial {
+                trial.give_up_calls();
+                each(self.overview.add(&trial), trial);
+            }
         }
         self.overview.conclude();
         self.overview

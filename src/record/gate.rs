@@ -331,7 +331,7 @@ mod tests {
 
     /// A run with this least score, whose conversations have these.
     fn run(scores: &[Option<f64>]) -> Overview {
-        let trials: Vec<TrialId> = (1..)
+        let trials = (1..)
             .zip(scores)
             .map(|(number, _)| TrialId {
                 number,

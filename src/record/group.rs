@@ -1,9 +1,9 @@
 //! The trials of one case and model in one condition, added up.
 
-use std::collections::BTreeMap;
-
 use super::judge_check::{self, TaskTally};
+use super::planned_trials::{PlannedGroup, PlannedTrials};
 use super::repeated::{self, PartTally};
+use super::reply_times::ReplyTimes;
 use super::{MeanFigure, TrialRecord};
 use crate::evidence::{Condition, TrialId};
 use crate::score::{Component, Item, Outcome, Score, Weight};
@@ -50,8 +50,8 @@ pub struct TrialGroup {
     pub passed: u32,
     /// How many assertions failed, in all trials.
     pub failed_assertions: u32,
-    /// Milliseconds of each reply, in the order in which the trials ended.
-    pub(super) latencies: Vec<f32>,
+    /// Milliseconds of the replies.
+    pub(super) latencies: ReplyTimes,
 }
 
 /// One dimension of several trials.
@@ -137,6 +137,17 @@ impl Tally {
         keep_first(&mut self.first, component);
     }
 
+    /// Takes in all of another.
+    pub fn merge(&mut self, other: Tally) {
+        self.scored += other.scored;
+        self.missing += other.missing;
+        self.not_applicable += other.not_applicable;
+        self.sum.add_all(other.sum);
+        self.values.add_all(other.values);
+        other.first.iter().for_each(|component| keep_first(&mut self.first, component));
+        other.missing_one.iter().for_each(|component| keep_first(&mut self.missing_one, component));
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.scored + self.missing + self.not_applicable
@@ -182,23 +193,12 @@ fn keep_first(known: &mut Option<Component>, component: &Component) {
 
 impl TrialGroup {
     /// The groups of these trials, in the order in which they come.
-    pub(super) fn planned<'a>(trials: impl IntoIterator<Item = &'a TrialId>) -> Vec<TrialGroup> {
-        let mut groups: Vec<TrialGroup> = Vec::new();
-        let mut places: BTreeMap<(&str, &str, Condition), usize> = BTreeMap::new();
-        for trial in trials {
-            let place = *places.entry((&trial.case, &trial.model, trial.condition)).or_insert_with(|| {
-                groups.push(TrialGroup::new(trial));
-                groups.len() - 1
-            });
-            groups[place].planned += 1;
-        }
-        groups
-    }
-
-    /// Without any trial: the group that this one is in.
-    fn new(trial: &TrialId) -> TrialGroup {
-        let TrialId { case, model, condition, .. } = trial.clone();
-        TrialGroup::empty(case, model, condition, 0)
+    pub(super) fn planned(trials: &PlannedTrials) -> Vec<TrialGroup> {
+        let empty = |(group, planned): (&PlannedGroup, usize)| {
+            let PlannedGroup { case, model, condition } = group.clone();
+            TrialGroup::empty(case, model, condition, planned)
+        };
+        trials.groups().map(empty).collect()
     }
 
     /// The group as if none of its trials had been taken in yet.
@@ -227,7 +227,7 @@ impl TrialGroup {
             decided: 0,
             passed: 0,
             failed_assertions: 0,
-            latencies: Vec::new(),
+            latencies: ReplyTimes::default(),
         }
     }
 
@@ -250,8 +250,7 @@ impl TrialGroup {
         self.persona_invalid += usize::from(matches!(trial.outcome, Some(Outcome::PersonaInvalid { .. })));
         self.held_before += usize::from(trial.is_unscored_for_what_held_before());
         let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
-        let latencies = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
-        self.latencies.extend(latencies.filter_map(|turn| turn.latency_ms).map(|ms| ms as f32));
+        turns.clone().filter_map(|turn| turn.latency_ms).for_each(|ms| self.latencies.add(ms as f32));
         for failure in turns.flat_map(|turn| &turn.failures) {
             self.failed_ms.add(failure.took_ms.unwrap_or_default());
             self.waited_ms.add(failure.waited_ms.unwrap_or_default());

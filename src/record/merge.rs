@@ -26,6 +26,7 @@ impl Beginning {
     /// Reads the run's start from a journal's first entry; `None` for any other entry.
     pub fn from_entry(entry: Entry) -> Option<Beginning> {
         let Entry::RunStarted { id, at, provenance, job, templates, trials, .. } = entry else { return None };
+        let trials = trials.iter().collect();
         Some(Beginning { id, at, provenance: *provenance, job: job.map(|job| *job), templates, trials })
     }
 
@@ -136,6 +137,7 @@ impl Merge {
     pub fn entry(self, id: String) -> Entry {
         let Beginning { at, provenance, job, templates, trials, .. } = self.beginning;
         let (provenance, job) = (Box::new(provenance), job.map(Box::new));
+        let trials = trials.into_iter().collect();
         Entry::RunStarted { version: FORMAT_VERSION, id, at, provenance, job, templates, trials }
     }
 }

@@ -26,8 +26,10 @@ mod merge;
 mod overview;
 mod part;
 mod passes;
+mod planned_trials;
 mod provenance;
 mod repeated;
+mod reply_times;
 mod run_figures;
 mod spending;
 mod summary;
@@ -59,6 +61,7 @@ pub use mutation::{MissedMutant, MutatedTrial, MutationKind, NotMeasured, NotMut
 pub use overview::{Overview, Several};
 pub use part::{MergedPart, MergedParts, MissingPart, RunPart};
 pub use passes::{AttemptsFigure, Passes};
+pub use planned_trials::PlannedTrials;
 pub use provenance::{PromptDigest, Provenance};
 pub use repeated::RepeatedFigure;
 pub use run_figures::{CellFigure, ModelCells, RunFigures};

@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 
 use super::spending::{Ledger, total};
 use super::{
-    DimensionTally, Doubts, Entry, Provenance, RunSummary, Spending, TrialGroup, TrialRecord, Validity, Verdict,
-    cached::CachedVerdicts, figures, judge_check,
+    DimensionTally, Doubts, Entry, PlannedTrials, Provenance, RunSummary, Spending, TrialGroup, TrialRecord, Validity,
+    Verdict, cached::CachedVerdicts, figures, judge_check,
 };
 use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
@@ -78,7 +78,7 @@ impl Several {
 
 impl Overview {
     /// The overview of a run whose journal begins with this entry; `None` if it is not a beginning.
-    pub(super) fn begin(entry: Entry) -> Option<(Overview, Vec<TrialId>)> {
+    pub(super) fn begin(entry: Entry) -> Option<(Overview, PlannedTrials)> {
         let Entry::RunStarted { version, id, at, provenance, trials, .. } = entry else { return None };
         let summary = RunSummary {
             version,

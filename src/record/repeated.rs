@@ -112,7 +112,7 @@ mod tests {
                 }
             })
             .collect();
-        let mut groups = TrialGroup::planned(records.iter().map(|record| &record.trial));
+        let mut groups = TrialGroup::planned(&records.iter().map(|record| record.trial.clone()).collect());
         records.iter().for_each(|record| groups[0].add(record, None));
         groups.remove(0)
     }

@@ -11,7 +11,7 @@ pub type AssertionKey<'a> = (&'a str, &'a str);
 /// The assertions that may say nothing of the conversations, by all trials of their cases.
 #[derive(Debug, Clone, Default)]
 pub struct Doubts {
-    cases: BTreeMap<String, Vec<(String, AssertionDoubt)>>,
+    cases: BTreeMap<String, Vec<AssertionDoubt>>,
     figures: BTreeMap<String, FigureDoubt>,
     /// Whether what held before the conversation can be what earlier conversations left.
     pub may_be_left_over: bool,
@@ -20,6 +20,11 @@ pub struct Doubts {
 /// The state of one assertion over all trials.
 #[derive(Debug, Clone, Default)]
 struct AssertionDoubt {
+    key: String,
+    /// How many assertions with the same key stand before it.
+    alike: usize,
+    /// Its first place in a trial: some are evaluated in one condition alone.
+    place: usize,
     /// It was checked, and could have failed.
     can_fail: bool,
     /// It was checked, and could not have failed.
@@ -52,10 +57,14 @@ impl Doubts {
             None => self.cases.entry(trial.trial.case.clone()).or_default(),
         };
         for (place, item) in items.iter().enumerate() {
-            if case.get(place).is_none_or(|(key, _)| key != item.key()) {
-                case.insert(place.min(case.len()), (item.key().to_owned(), AssertionDoubt::default()));
-            }
-            let doubt = &mut case[place].1;
+            let alike = items[..place].iter().filter(|it| it.key() == item.key()).count();
+            let known = case.iter().position(|doubt| doubt.alike == alike && doubt.key == item.key());
+            let known = known.unwrap_or_else(|| {
+                case.push(AssertionDoubt { key: item.key().to_owned(), alike, place, ..AssertionDoubt::default() });
+                case.len() - 1
+            });
+            let doubt = &mut case[known];
+            doubt.place = doubt.place.min(place);
             let is_vacuous = item.vacuity == Some(Vacuity::Vacuous);
             doubt.held_before |= is_unshown(item);
             doubt.is_vacuous |= is_vacuous;
@@ -118,8 +127,13 @@ impl Doubts {
     }
 
     fn keys(&self, is_one: impl Fn(&AssertionDoubt) -> bool) -> Vec<AssertionKey<'_>> {
-        let all = self.cases.iter().flat_map(|(case, keys)| keys.iter().map(move |(key, doubt)| ((case, key), doubt)));
-        all.filter(|(_, doubt)| is_one(doubt)).map(|((case, key), _)| (case.as_str(), key.as_str())).collect()
+        let mut keys = Vec::new();
+        for (case, doubts) in &self.cases {
+            let mut doubts: Vec<&AssertionDoubt> = doubts.iter().filter(|doubt| is_one(doubt)).collect();
+            doubts.sort_by_key(|doubt| (doubt.place, &doubt.key, doubt.alike));
+            keys.extend(doubts.into_iter().map(|doubt| (case.as_str(), doubt.key.as_str())));
+        }
+        keys
     }
 }
 
@@ -180,6 +194,28 @@ mod tests {
         doubts.add(&trial("constant", &[("tasks", None), ("rhai", vacuous)]));
         assert_eq!((doubts.vacuous_cases(), doubts.idle_cases()), (vec![], vec!["mixed"]));
         assert!(!doubts.rests_on_nothing());
+    }
+
+    #[test]
+    fn an_assertion_that_is_evaluated_in_one_condition_alone_stands_once() {
+        let with = |keys: &[&str]| {
+            let held = trial("case", &[("assertions", None)]);
+            let item = |key: &&str| Item {
+                vacuity: Some(Vacuity::Vacuous),
+                ..Item::new(*key, Component::scored(Score::ONE, ""))
+            };
+            let mut card = held.scorecard.unwrap();
+            card.dimensions[0].items = keys.iter().map(item).collect();
+            TrialRecord { scorecard: Some(card), ..held }
+        };
+        let trials = [with(&["a", "b", "b"]), with(&["b"]), with(&["a", "b", "b"]), with(&["b"])];
+        for order in [[0, 1, 2, 3], [1, 0, 3, 2], [3, 1, 2, 0]] {
+            let mut doubts = Doubts::default();
+            order.iter().for_each(|at| doubts.add(&trials[*at]));
+            let mut keys: Vec<&str> = doubts.vacuous().into_iter().map(|(_, key)| key).collect();
+            keys.sort_unstable();
+            assert_eq!(keys, ["a", "b", "b"], "{order:?}");
+        }
     }
 
     #[test]

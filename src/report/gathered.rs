@@ -9,7 +9,7 @@ mod trouble;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::part::OfGroup;
+use self::part::{GatheredParts, OfGroup};
 pub(super) use self::part::{PartResult, PartRow};
 pub(super) use self::sentences::{Sentences, TrialLocation};
 use self::trouble::trouble;
@@ -45,7 +45,7 @@ pub struct Gathered {
     /// The scores of each of several models, to be compared.
     sides: Vec<(Side, Scores)>,
     /// By case and dimension.
-    parts: BTreeMap<(String, String), Vec<PartRow>>,
+    parts: BTreeMap<(String, String), GatheredParts>,
     /// The cases of which a conversation was in trouble.
     troubled: BTreeSet<String>,
 }
@@ -158,9 +158,7 @@ impl Gathered {
             }
             self.note_measured(GatheredDimension::new(dimension, place));
             let key = (trial.trial.case.clone(), dimension.name.clone());
-            let parts = self.parts.entry(key).or_default();
-            parts.reserve_exact(dimension.items.len().saturating_sub(parts.len()));
-            part::add_all(parts, OfGroup { group, trial }, dimension);
+            self.parts.entry(key).or_default().add(OfGroup { group, trial }, dimension);
         }
     }
 
@@ -188,10 +186,7 @@ impl Gathered {
 
     /// The tasks or assertions of a dimension of a case, in the order of the trials, and of the items in each.
     pub(super) fn parts(&self, case: &str, dimension: &str) -> Vec<&PartRow> {
-        let parts = self.parts.get(&(case.to_owned(), dimension.to_owned()));
-        let mut parts: Vec<&PartRow> = parts.into_iter().flatten().collect();
-        parts.sort_by_key(|part| part.first);
-        parts
+        self.parts.get(&(case.to_owned(), dimension.to_owned())).map(GatheredParts::in_order).unwrap_or_default()
     }
 }
 

@@ -196,11 +196,13 @@ fn rates_and_quantiles_are_numpys_and_scipys() {
         near(interval.high, high, "rate's upper end");
     }
     for QuantileVector { values, share, value } in values.quantile {
-        let of_cases: Vec<(usize, f64)> = values.iter().copied().enumerate().collect();
+        let single = |(case, value): (usize, &f64)| CaseValues { case, value: *value, count: 1 };
+        let of_cases: Vec<CaseValues> = values.iter().enumerate().map(single).collect();
         near(quantile(&of_cases, share).unwrap().value, value, "quantile");
     }
     for LowerBoundVector { values, share, least } in values.at_least {
-        let of_one_case: Vec<(usize, f64)> = values.iter().map(|value| (0, *value)).collect();
+        let single = |value: &f64| CaseValues { case: 0, value: *value, count: 1 };
+        let of_one_case: Vec<CaseValues> = values.iter().map(single).collect();
         assert_eq!(quantile_at_least(&of_one_case, share), least, "{} at {share}", values.len());
     }
 }

@@ -75,7 +75,7 @@ impl ComparisonMethods {
         skewed_interval: BY_BOOTSTRAP,
         p: "paired Student's t, two-sided; the flip of signs where the pairs show no spread",
         adjusted_p: "Holm",
-        sign_flip_p: "flip of the cases' signs: every one up to 13 cases, else drawn by rngSeed",
+        sign_flip_p: "flip of the cases' signs: every one up to 13 cases, else drawn by rngSeed; normal where more than 1,000 weigh alike",
         equivalence_p: "two one-sided tests by minEffect, allowing for cases that were not drawn",
     };
 }

@@ -39,7 +39,7 @@ pub use mean::mean;
 pub use methods::{ComparisonMethods, FigureMethods, TrendMethods};
 pub use paired::{Difference, Paired, difference, difference_at_a_look, holm};
 pub use precise_sum::PreciseSum;
-pub use quantile::{quantile, quantile_at_least};
+pub use quantile::{CaseValues, quantile, quantile_at_least};
 pub use rate::{Share, rate};
 pub use ratio::variance_ratio;
 pub use sums::{Cell, Sums};

@@ -1,6 +1,9 @@
 //! Two sides that were run under the same conditions: their difference, pair by pair.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
+
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::figure::{Figure, StandardError, case_means, figure};
 use super::interval::{Interval, LEVEL};
@@ -9,6 +12,9 @@ use super::unseen;
 
 /// Up to so many units every flip of signs is tried; beyond, as many as these have are drawn.
 const ENUMERATED: usize = 13;
+
+/// Of more units than these, where so many have a part in the sum, the flips need not be drawn.
+const MANY: usize = 1000;
 
 /// Below so many degrees of freedom (two cases, or two repetitions of one) the spread is a single distance: scores of few values come
 /// as near to each other by chance, and Student's t takes it for certainty. Nothing is shown there that the flip of signs does not
@@ -51,31 +57,47 @@ pub struct Difference {
 }
 
 /// The mean difference of these pairs, whose values lie within a range of this width; `None` of none. `rng_seed` draws flips and
-/// bootstrap-t.
+/// bootstrap-t. The pairs are gone through several times, and not held.
 ///
 /// Sources: as [`figure`]'s, of the pairs' differences; the flip of signs after Fisher 1935, by cases.
-pub fn difference(pairs: &[Paired], range: f64, rng_seed: u64) -> Option<Difference> {
-    let figure = figure(&cells(pairs), rng_seed)?;
-    let units = flippable(pairs);
-    let least_sign_flip_p = 2.0_f64.powi(1 - units.len().min(1000) as i32).min(1.0);
-    let sign_flip_p = sign_flip(&units, rng_seed);
+pub fn difference(
+    pairs: impl IntoIterator<Item: Borrow<Paired>, IntoIter: Clone>,
+    range: f64,
+    rng_seed: u64,
+) -> Option<Difference> {
+    let pairs = pairs.into_iter();
+    let kinds = by_kind(pairs.clone());
+    let cells = of_cases(&kinds);
+    let figure = figure(&cells, rng_seed)?;
+    // The cases' means are what is flipped; of a single case each pair, weighted as it is in the mean.
+    let (units, sign_flip_p) = match case_means(&cells) {
+        means if means.len() == 1 => (figure.count, sign_flip(weighted(pairs, &kinds), rng_seed)),
+        means => (figure.cases, sign_flip(means.iter().copied(), rng_seed)),
+    };
+    let least_sign_flip_p = 2.0_f64.powi(1 - units.min(1000) as i32).min(1.0);
     let by_t = figure.error.map(|error| 2.0 * error.below(-figure.mean.abs()));
     let p = match by_t {
         Some(p) if figure.error.is_some_and(is_of_two) => p.max(sign_flip_p),
         Some(p) => p,
         None => sign_flip_p,
     };
-    Some(Difference { figure, p, sign_flip_p, least_sign_flip_p, units: units.len() as u32, range })
+    Some(Difference { figure, p, sign_flip_p, least_sign_flip_p, units, range })
 }
 
 /// The same at one of several looks, whose chances of error are small: with fewer than six cases p is no smaller than by the flip of
 /// signs of the single pairs.
-pub fn difference_at_a_look(pairs: &[Paired], range: f64, rng_seed: u64) -> Option<Difference> {
-    let found = difference(pairs, range, rng_seed)?;
-    match found.figure.cases < LEAST_AT_A_LOOK {
-        true => Some(Difference { p: found.p.max(sign_flip(&weighted(pairs), rng_seed)), ..found }),
-        false => Some(found),
+pub fn difference_at_a_look(
+    pairs: impl IntoIterator<Item: Borrow<Paired>, IntoIter: Clone>,
+    range: f64,
+    rng_seed: u64,
+) -> Option<Difference> {
+    let pairs = pairs.into_iter();
+    let found = difference(pairs.clone(), range, rng_seed)?;
+    if found.figure.cases >= LEAST_AT_A_LOOK {
+        return Some(found);
     }
+    let kinds = by_kind(pairs.clone());
+    Some(Difference { p: found.p.max(sign_flip(weighted(pairs, &kinds), rng_seed)), ..found })
 }
 
 fn is_of_two(error: StandardError) -> bool {
@@ -157,38 +179,51 @@ impl Difference {
     }
 }
 
-/// The pairs, added up by case and kind.
-pub(super) fn cells(pairs: &[Paired]) -> Vec<Cell> {
-    let mut cells: BTreeMap<(usize, usize), Sums> = BTreeMap::new();
+/// The differences of pairs, added up by case and kind.
+type ByKind = BTreeMap<(usize, usize), Sums>;
+
+fn by_kind(pairs: impl Iterator<Item: Borrow<Paired>>) -> ByKind {
+    let mut kinds = ByKind::new();
     for pair in pairs {
-        cells.entry((pair.case, pair.kind)).or_default().add(pair.difference);
+        let Paired { case, kind, difference } = *pair.borrow();
+        kinds.entry((case, kind)).or_default().add(difference);
     }
-    cells.into_iter().map(|((case, _), values)| Cell { case, values }).collect()
+    kinds
 }
 
-/// The units whose signs are flipped: the cases' means; of a single case each pair, weighted as it is in the mean.
-fn flippable(pairs: &[Paired]) -> Vec<f64> {
-    let cells = cells(pairs);
-    let means = case_means(&cells);
-    if means.len() != 1 {
-        return means;
-    }
-    weighted(pairs)
+fn of_cases(kinds: &ByKind) -> Vec<Cell> {
+    kinds.iter().map(|((case, _), values)| Cell { case: *case, values: *values }).collect()
+}
+
+/// The pairs, added up by case and kind.
+#[cfg(test)]
+pub(super) fn cells(pairs: &[Paired]) -> Vec<Cell> {
+    of_cases(&by_kind(pairs.iter()))
 }
 
 /// The difference of each pair, weighted as it is in the mean over the cases.
-fn weighted(pairs: &[Paired]) -> Vec<f64> {
-    let mut cases: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
-    for pair in pairs {
-        *cases.entry(pair.case).or_default().entry(pair.kind).or_default() += 1;
-    }
-    let weight = |pair: &Paired| f64::from(cases[&pair.case][&pair.kind]) * cases[&pair.case].len() as f64;
-    pairs.iter().map(|pair| pair.difference / weight(pair)).collect()
+fn weighted<'a>(
+    pairs: impl Iterator<Item: Borrow<Paired>> + Clone + 'a,
+    kinds: &'a ByKind,
+) -> impl Iterator<Item = f64> + Clone + 'a {
+    let mut kinds_of: BTreeMap<usize, f64> = BTreeMap::new();
+    kinds.keys().for_each(|(case, _)| *kinds_of.entry(*case).or_default() += 1.0);
+    pairs.map(move |pair| {
+        let Paired { case, kind, difference } = *pair.borrow();
+        difference / (f64::from(kinds[&(case, kind)].count) * kinds_of[&case])
+    })
 }
 
 /// The share of flips of signs whose sum is at least as far from 0 as that of the values.
-fn sign_flip(values: &[f64], rng_seed: u64) -> f64 {
-    let far = values.iter().sum::<f64>().abs() * (1.0 - ROUNDING) - ROUNDING;
+fn sign_flip(values: impl Iterator<Item = f64> + Clone, rng_seed: u64) -> f64 {
+    let far = values.clone().sum::<f64>().abs() * (1.0 - ROUNDING) - ROUNDING;
+    let drawn = (1_u32 << ENUMERATED) - 1;
+    let many = values.clone().count() > MANY;
+    if many && let Some(p) = flips_of_many(values.clone(), far) {
+        return p.max(1.0 / f64::from(drawn + 1));
+    }
+    // One that is 0 is the same with either sign.
+    let values: Vec<f64> = values.filter(|value| !many || *value != 0.0).collect();
     if values.len() <= ENUMERATED {
         let all = 1_u32 << values.len();
         let is_far = |flips: &u32| {
@@ -198,7 +233,6 @@ fn sign_flip(values: &[f64], rng_seed: u64) -> f64 {
         return (0..all).filter(is_far).count() as f64 / f64::from(all);
     }
     let mut rng = fastrand::Rng::with_seed(rng_seed);
-    let drawn = (1_u32 << ENUMERATED) - 1;
     // Of a draw each bit is a sign.
     let flipped = |chunk: &[f64], rng: &mut fastrand::Rng| {
         let signs = rng.u64(..);
@@ -208,6 +242,20 @@ fn sign_flip(values: &[f64], rng_seed: u64) -> f64 {
     let is_far = |_: &u32| values.chunks(64).map(|chunk| flipped(chunk, &mut rng)).sum::<f64>().abs() >= far;
     // The values as they are count as one of the draws, so that the share is never 0.
     (1 + (0..drawn).filter(is_far).count()) as f64 / f64::from(drawn + 1)
+}
+
+/// The same where so many values have a part in the sum that it is normal, whichever their signs are: nearer than by draws. `None` where
+/// few of them outweigh the others.
+///
+/// Source: the central limit theorem for the sum of flipped values, with its error by their fourth moments, Feller 1971, XVI.4.
+fn flips_of_many(values: impl Iterator<Item = f64>, far: f64) -> Option<f64> {
+    let (mut squares, mut fourths) = (0.0, 0.0);
+    for square in values.map(|value| value * value) {
+        squares += square;
+        fourths += square * square;
+    }
+    let is_normal = squares * squares > MANY as f64 * fourths;
+    is_normal.then(|| 2.0 * Normal::standard().cdf(-far / squares.sqrt())).map(|p| p.min(1.0))
 }
 
 /// Each chance as it is among all of a family, of which none may be a false alarm in more than one of twenty: 0 to 1.
@@ -342,5 +390,33 @@ mod tests {
         let one = difference(&pairs(&many), 1.0, 3).unwrap();
         assert!((one.sign_flip_p - one.p).abs() < 0.02, "{} {}", one.sign_flip_p, one.p);
         assert_eq!(difference(&pairs(&many), 1.0, 3), difference(&pairs(&many), 1.0, 3));
+    }
+
+    #[test]
+    fn the_flips_of_many_pairs_are_told_as_they_are_drawn() {
+        // The normal approximation beside the enumerated distribution: of n values of 1 the sum is 2 B(n, 1/2) − n.
+        use statrs::distribution::{Binomial, DiscreteCDF};
+        let count = 2 * MANY;
+        for ahead in [20_usize, 60, 100] {
+            let values = (0..count).map(|at| if at < count / 2 + ahead / 2 { 1.0 } else { -1.0 });
+            let exact = 2.0 * Binomial::new(0.5, count as u64).unwrap().sf((count + ahead) as u64 / 2 - 1);
+            let found = sign_flip(values, 1);
+            // Values of one size lie on a lattice, half a step of which is the error.
+            assert!((found - exact).abs() < 0.02, "{ahead}: {found} {exact}");
+        }
+        let mut rng = fastrand::Rng::with_seed(5);
+        let values: Vec<f64> = (0..count).map(|_| rng.f64() - 0.485).collect();
+        let (by_moments, sum) = (sign_flip(values.iter().copied(), 1), values.iter().sum::<f64>().abs());
+        let is_far = |_: &u32| values.iter().map(|it| if rng.bool() { *it } else { -it }).sum::<f64>().abs() >= sum;
+        let drawn = (0..4000).filter(is_far).count() as f64 / 4000.0;
+        assert!((by_moments - drawn).abs() < 0.03, "{by_moments} {drawn}");
+    }
+
+    #[test]
+    fn where_few_pairs_differ_their_flips_are_enumerated_however_many_there_are() {
+        let values = |same: usize| [0.5, 0.25, 0.25, 0.125].into_iter().chain(std::iter::repeat_n(0.0, same));
+        assert_eq!(sign_flip(values(5 * MANY), 1), 0.125);
+        assert_eq!(sign_flip(values(0), 1), 0.125);
+        assert_eq!(sign_flip(std::iter::repeat_n(0.0, 5 * MANY), 1), 1.0);
     }
 }

@@ -23,6 +23,13 @@ impl Sums {
         self.squares.add_square(value);
     }
 
+    /// Takes in all of another.
+    pub fn add_all(&mut self, other: Sums) {
+        self.count += other.count;
+        self.sum.add_all(other.sum);
+        self.squares.add_all(other.squares);
+    }
+
     /// The sums of the negated values.
     pub fn negated(self) -> Sums {
         Sums { sum: self.sum.negated(), ..self }

@@ -95,6 +95,14 @@ struct DigestedPart {
     is_unstable: bool,
 }
 
+/// A conversation of a night.
+#[derive(Debug, Clone)]
+struct NightTrace {
+    /// The night, and the number of the trial in it.
+    place: (usize, u32),
+    conversation: ConversationDigest,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PartKind {
     Judged,
@@ -103,10 +111,15 @@ enum PartKind {
     Other,
 }
 
+/// So many conversations of a case and a night that pass are held, and so many that fail: those of the first trials.
+const MOST_OF_A_NIGHT: usize = 20;
+
 /// The conversations of cases that flip, as they are read night by night.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    traces: BTreeMap<FlakeKey, Vec<ConversationDigest>>,
+    /// In the order of the nights and of their trials.
+    traces: BTreeMap<FlakeKey, Vec<NightTrace>>,
+    night: usize,
     /// Conversations that say nothing of the agent.
     pub lost: InvalidTrials,
 }
@@ -115,7 +128,7 @@ impl Sources {
     /// An empty collection for these cases.
     pub fn from_keys<'a>(keys: impl IntoIterator<Item = &'a FlakeKey>) -> Sources {
         let traces = keys.into_iter().map(|key| (key.clone(), Vec::new())).collect();
-        Sources { traces, lost: InvalidTrials::default() }
+        Sources { traces, ..Sources::default() }
     }
 
     /// Whether no case flips.
@@ -123,7 +136,13 @@ impl Sources {
         self.traces.is_empty()
     }
 
-    /// Takes in the next conversation, which passes at this score, where there is one. Only what flips is kept.
+    /// The conversations that follow are of the next night.
+    pub fn begin_night(&mut self) {
+        self.night += 1;
+    }
+
+    /// Takes in a conversation, which passes at this score, where there is one. Only what flips is kept, and of a night as much as
+    /// tells its source.
     pub fn add(&mut self, trial: &TrialRecord, bar: Option<Score>) {
         self.count(trial);
         let id = &trial.trial;
@@ -131,7 +150,17 @@ impl Sources {
         if let Some(traces) = self.traces.get_mut(&key)
             && let Some((has_passed, card)) = trial.has_passed(bar).zip(trial.scorecard.as_ref())
         {
-            traces.push(ConversationDigest::new(trial, card, has_passed));
+            let place = (self.night, id.number);
+            let is_like = |trace: &NightTrace| trace.place.0 == place.0 && trace.conversation.has_passed == has_passed;
+            let alike = traces.iter().filter(|trace| is_like(trace)).count();
+            if alike >= MOST_OF_A_NIGHT {
+                let Some(last) = traces.iter().rposition(is_like).filter(|last| traces[*last].place > place) else {
+                    return;
+                };
+                traces.remove(last);
+            }
+            let conversation = ConversationDigest::new(trial, card, has_passed);
+            traces.insert(traces.partition_point(|trace| trace.place <= place), NightTrace { place, conversation });
         }
     }
 
@@ -148,7 +177,8 @@ impl Sources {
     /// The suspected sources of a case's flips, the most frequent first; none where no conversation that passes was
     /// read beside one that fails.
     pub fn suspected(&self, key: &FlakeKey) -> Vec<SourceCount> {
-        let traces = self.traces.get(key).map(Vec::as_slice).unwrap_or_default();
+        let traces = self.traces.get(key).into_iter().flatten().map(|trace| &trace.conversation);
+        let traces: Vec<&ConversationDigest> = traces.collect();
         let mut counts: BTreeMap<Source, u32> = BTreeMap::new();
         for (place, failed) in traces.iter().enumerate().filter(|(_, trace)| !trace.has_passed) {
             let passing = traces.iter().enumerate().filter(|(_, trace)| trace.has_passed);

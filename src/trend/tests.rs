@@ -315,3 +315,36 @@ fn conversations_that_say_nothing_of_the_agent_are_counted_apart() {
     assert_eq!(sources.lost, InvalidTrials { broken: 2, persona_invalid: 1, judge_failed: 1, without_score: 0 });
     assert_eq!(sources.suspected(&key), []);
 }
+
+#[test]
+fn the_source_is_the_same_in_whichever_order_conversations_end_and_few_of_many_are_held() {
+    let key = FlakeKey { model: "m".to_owned(), case: "c".to_owned(), condition: Condition::WithoutFacts };
+    let (passing, judged) = ([("Hello", "Hi"), ("A refund", "Done!")], [("Hello", "Hi"), ("A refund", "Done!")]);
+    let replied = [("Hello", "Hi"), ("A refund", "No")];
+    let kinds = [
+        trial(&passing, "tasks", 1.0, false),
+        trial(&judged, "tasks", 0.0, false),
+        trial(&replied, "tasks", 0.0, false),
+    ];
+    let numbered = |number: u32| {
+        let mut trial = kinds[(number % 3) as usize].clone();
+        trial.trial.number = number;
+        trial
+    };
+    let mut trials: Vec<TrialRecord> = (1..=300).map(numbered).collect();
+    let suspected = |trials: &[TrialRecord]| {
+        let mut sources = Sources::from_keys([&key]);
+        for _ in 0..2 {
+            sources.begin_night();
+            trials.iter().for_each(|trial| sources.add(trial, None));
+        }
+        sources.suspected(&key)
+    };
+    let (expected, mut rng) = (suspected(&trials), fastrand::Rng::with_seed(4));
+    let count = |source| SourceCount { source, count: 20 };
+    assert_eq!(expected, [count(Source::Agent), count(Source::Judge)]);
+    for _ in 0..5 {
+        rng.shuffle(&mut trials);
+        assert_eq!(suspected(&trials), expected);
+    }
+}

@@ -1,15 +1,18 @@
 //! Statements that would take all memory fail with a sentence, and nobody else notices: over Bolt, and in a run.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use neo4rs::{ConfigBuilder, Graph, query};
+use serde_json::Value;
 
-use super::eval_job;
+use super::{eval_job, kept_run};
 use crate::house::root;
 
 /// Sixty nodes in six groups of ten, each related to all of its group.
@@ -161,12 +164,26 @@ fn a_conversation_whose_assertion_would_take_all_memory_leaves_the_others_alone(
     assert!(told.contains("1 of 2 conversations could not be scored"), "{told}");
 }
 
-/// Runs a command and prints the highest resident size that it came to, in megabytes.
+/// Runs a command and prints the highest resident size that it came to, in kilobytes; fails where it ends with none of these.
 const PEAK: &str = "
 import resource, subprocess, sys
-subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+ended = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+assert str(ended.returncode) in sys.argv[1].split(), ended
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 ";
+
+/// The output of Python in a folder.
+fn python(folder: &Path, arguments: &[&OsStr]) -> String {
+    let output = Command::new("python3").current_dir(folder).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The highest resident size of eval-job, in kilobytes, with these arguments.
+fn peak(folder: &Path, statuses: &str, arguments: &[&str]) -> u64 {
+    let arguments = [&["-c", PEAK, statuses, env!("CARGO_BIN_EXE_eval-job")], arguments].concat();
+    python(folder, &arguments.into_iter().map(OsStr::new).collect::<Vec<_>>()).trim().parse().unwrap()
+}
 
 #[cfg(target_os = "linux")]
 #[test]
@@ -176,19 +193,11 @@ fn a_long_run_is_written_without_being_held_in_memory() {
     let run = eval_job(folder).arg("run").arg(root().join("data/eval/agent.yml")).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let kept = fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path();
-    let python = |arguments: &[&std::ffi::OsStr]| {
-        let output = std::process::Command::new("python3").current_dir(folder).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
     // Some 3,000 replies of 20,000 bytes.
     let script = root().join("scripts/many-trials");
-    let many = ["500", "many", "20000"].map(std::ffi::OsStr::new);
-    python(&[&[script.as_os_str(), kept.as_os_str()], &many[..]].concat());
-    let peak = |file: &str| {
-        let arguments = ["-c", PEAK, env!("CARGO_BIN_EXE_eval-job"), "show", "--runs-dir", "many", "-o", file];
-        python(&arguments.map(std::ffi::OsStr::new)).trim().parse::<u64>().unwrap()
-    };
+    let many = ["500", "many", "20000"].map(OsStr::new);
+    python(folder, &[&[script.as_os_str(), kept.as_os_str()], &many[..]].concat());
+    let peak = |file: &str| peak(folder, "0", &["show", "--runs-dir", "many", "-o", file]) / 1024;
     let least = peak("tokens.json");
     // A page holds its conversations until it knows which case comes first, but only as many as have room in it.
     for (file, more) in [("all.json", 24), ("all.xml", 24), ("all.md", 24), ("all.csv", 24), ("all.html", 64)] {
@@ -196,4 +205,38 @@ fn a_long_run_is_written_without_being_held_in_memory() {
         assert!(peak <= least + more, "{file}: {peak} MB, {least} MB of them for the run itself");
     }
     assert!(fs::metadata(folder.join("all.json")).unwrap().len() > 60_000_000);
+}
+
+/// The lines of a journal of which a run of many trials is made: without what was said but for two turns, and each kind of trial with
+/// scores and times of its own.
+fn slim(journal: &str) -> String {
+    let mut lines: Vec<Value> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kept = ["runStarted", "trialStarted", "sessionOpened", "turnFinished", "trialFinished", "runFinished"];
+    lines.retain(|line| kept.contains(&line["kind"].as_str().unwrap()));
+    lines.retain(|line| line["kind"] != "turnFinished" || line.pointer("/turn/events").is_none());
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_run_is_compared_and_shown_with_does_not_grow_with_its_trials() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let job = root().join("data/eval/agent.yml");
+    eval_job(folder).arg("run").arg(job).args(["--model", "demo-careful,demo-sloppy"]).output().unwrap();
+    let kept = kept_run(folder).unwrap();
+    let journal = fs::read_to_string(kept.join("journal.ndjson")).unwrap();
+    fs::create_dir(folder.join("slim")).unwrap();
+    fs::write(folder.join("slim/journal.ndjson"), slim(&journal)).unwrap();
+    let script = root().join("scripts/many-trials");
+    let sizes = ["2000", "20000"];
+    for size in sizes {
+        python(folder, &[script.as_os_str(), OsStr::new("slim"), OsStr::new(size), OsStr::new(size)]);
+    }
+    for arguments in [&["compare"][..], &["show"], &["trend"], &["show", "-o", "table.csv"]] {
+        let peak = |size| peak(folder, "0 100 101 102", &[arguments, &["--runs-dir", size]].concat());
+        let [few, many] = sizes.map(peak);
+        // 18,000 more trials, of each of which up to a hundred bytes may be there at once; half a kilobyte and more was held before.
+        assert!(many < few + 8000, "{arguments:?}: {few} kB for 2,000 trials, {many} kB for 20,000");
+    }
 }

@@ -56,8 +56,9 @@ fn rescore(component: Option<&mut Value>, rng: &mut fastrand::Rng) {
     }
 }
 
-/// The entry with what varies from trial to trial: parts that a judge names, figures that are missing, odd times and tokens.
-fn varied(entry: Entry, rng: &mut fastrand::Rng) -> Entry {
+/// The entry with what varies from trial to trial: parts that a judge names, up to so many of each metric, figures that are missing, odd
+/// times and tokens.
+fn varied(entry: Entry, named: usize, rng: &mut fastrand::Rng) -> Entry {
     let mut value = serde_json::to_value(&entry).unwrap();
     if let Some(turn) = value.get_mut("turn").filter(|turn| turn.is_object()) {
         turn["latencyMs"] = json!(rng.f64() * 1e4);
@@ -67,10 +68,10 @@ fn varied(entry: Entry, rng: &mut fastrand::Rng) -> Entry {
     for dimension in dimensions.into_iter().flatten() {
         let Some(items) = dimension.get_mut("items").and_then(Value::as_array_mut) else { continue };
         let Some(item) = items.first().cloned() else { continue };
-        for name in 0..rng.usize(0..4) {
-            let mut named = item.clone();
-            named["name"] = json!(format!("named {}", name + rng.usize(0..3)));
-            items.insert(rng.usize(0..=items.len()), named);
+        for _ in 0..rng.usize(0..=named) {
+            let mut other = item.clone();
+            other["name"] = json!(format!("named {}", rng.usize(0..2 * named)));
+            items.insert(rng.usize(0..=items.len()), other);
         }
         for item in items {
             rescore(item.get_mut("component"), rng);
@@ -129,18 +130,21 @@ fn reports_are_the_same_in_whichever_order_conversations_end() {
     let entries = read_journal(&fs::read(run.join("journal.ndjson")).unwrap()).entries;
     let over = entries.iter().filter(|entry| matches!(entry, Entry::TrialFinished { .. })).count();
     assert_eq!(over, 18, "{}", words(&output));
-    let mut rng = fastrand::Rng::with_seed(11);
-    let entries: Vec<Entry> = entries.into_iter().map(|entry| varied(entry, &mut rng)).collect();
-    let expected = shown(folder.path(), &name, &entries);
-    let document: Value = serde_json::from_str(&expected[0]).unwrap();
-    assert_eq!(document["trials"].as_array().unwrap().len(), 18);
-    for order in 0..8 {
-        let mixed = interleaved(&entries, &mut rng);
-        assert_ne!(mixed, entries);
-        let others = shown(folder.path(), &name, &mixed);
-        for ((one, other), file) in expected.iter().zip(&others).zip(FILES.iter().chain(&["terminal"])) {
-            let different = one.lines().zip(other.lines()).find(|(one, other)| one != other);
-            assert!(one == other, "order {order}, {file}: {different:#?}");
+    // More parts than are told apart, too.
+    for named in [3, 300] {
+        let mut rng = fastrand::Rng::with_seed(11);
+        let entries: Vec<Entry> = entries.iter().map(|entry| varied(entry.clone(), named, &mut rng)).collect();
+        let expected = shown(folder.path(), &name, &entries);
+        let document: Value = serde_json::from_str(&expected[0]).unwrap();
+        assert_eq!(document["trials"].as_array().unwrap().len(), 18);
+        for order in 0..if named > 3 { 3 } else { 8 } {
+            let mixed = interleaved(&entries, &mut rng);
+            assert_ne!(mixed, entries);
+            let others = shown(folder.path(), &name, &mixed);
+            for ((one, other), file) in expected.iter().zip(&others).zip(FILES.iter().chain(&["terminal"])) {
+                let different = one.lines().zip(other.lines()).find(|(one, other)| one != other);
+                assert!(one == other, "{named} named, order {order}, {file}: {different:#?}");
+            }
         }
     }
 }

@@ -63,7 +63,7 @@ impl ComparedRun {
                 take(&trial);
                 Ok(())
             })?,
-            false => file.read_through(take)?,
+            false => file.read_through(|_, trial| take(trial))?,
         };
         let summary = overview.summary;
         run.has_ended = summary.finished_at.is_some() && !summary.interrupted;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::context::Context;
 use crate::clock::Stopwatch;
-use crate::evidence::{Ending, Observed, Turn, Usage};
+use crate::evidence::{Ending, Observed, TrialId, Turn, Usage};
 use crate::limiter::WaitReason;
 use crate::record::Entry;
 use crate::report::{self, Ink, TrialNames, count, failed_parts, one_line, plain, short_name, two_decimals};
@@ -166,7 +166,8 @@ impl Progress {
     fn text(&mut self, entry: &Entry) -> Option<String> {
         if let Entry::RunStarted { trials, provenance, .. } = entry {
             self.persona = provenance.persona.clone();
-            let names = TrialNames::new(trials);
+            let trials: Vec<TrialId> = trials.iter().collect();
+            let names = TrialNames::new(&trials);
             self.labels = trials.iter().map(|trial| (trial.number, short_name(&names.name(trial), LABEL))).collect();
             self.label_width = self.labels.values().map(|label| label.chars().count()).max().unwrap_or_default();
         }

@@ -74,7 +74,7 @@ impl ProgressStatus {
             Entry::RunStarted { provenance, trials, .. } => {
                 (self.is_begun, self.all) = (true, trials.len());
                 self.prices = provenance.prices.clone();
-                self.models = trials.iter().map(|trial| (trial.number, trial.model.clone())).collect();
+                self.models = trials.iter().map(|trial| (trial.number, trial.model)).collect();
                 return;
             }
             Entry::TrialStarted { .. } | Entry::TrialContinued { .. } => Awaited::SetUp,

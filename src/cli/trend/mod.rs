@@ -102,6 +102,7 @@ fn sources(nights: &Nights, shown: &[KeptRun], context: &Context, printer: &Prin
         if Some(night.rules) != newest || !night.tells_of(&keys) {
             continue;
         }
+        sources.begin_night();
         let bar = run.figures.min_score;
         let mut journal = run.open()?.with_redactor(context.redactor().clone());
         let read = journal.read_with_texts(|trial| {

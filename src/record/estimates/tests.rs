@@ -19,7 +19,7 @@ fn groups(trials: &[(&str, Condition, f64)]) -> Vec<TrialGroup> {
             }
         })
         .collect();
-    let mut groups = TrialGroup::planned(records.iter().map(|record| &record.trial));
+    let mut groups = TrialGroup::planned(&records.iter().map(|record| record.trial.clone()).collect());
     for record in &records {
         let group = groups.iter_mut().find(|group| group.has(&record.trial));
         group.unwrap().add(record, Score::new(0.5));

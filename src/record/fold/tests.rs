@@ -1,7 +1,7 @@
 use chrono::DateTime;
 
 use super::*;
-use crate::evidence::{Condition, Ending, Judgement, Observed, Turn, Usage};
+use crate::evidence::{Condition, Ending, Judgement, Observed, TrialId, Turn, Usage};
 use crate::money::{Amount, Cost};
 use crate::record::{Asker, FORMAT_VERSION, ModelCall, Provenance, Spender, Verdict};
 use crate::score::Outcome;

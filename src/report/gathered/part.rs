@@ -65,6 +65,34 @@ impl PartResult {
         self.missing.as_ref().map(|(_, why)| why.as_str())
     }
 
+    /// Takes in the trials of another part.
+    fn merge(&mut self, other: PartResult) {
+        self.tally.merge(other.tally);
+        self.whole += other.whole;
+        match (&mut self.failed, other.failed) {
+            (Some(failed), Some(others)) => failed.merge(&others),
+            (failed, others) => *failed = failed.take().or(others),
+        }
+        self.note_score(other.lowest);
+        other.reasons.iter().for_each(|(repeat, why)| self.add_reason(*repeat, why));
+        if let Some((repeat, why)) = &other.missing {
+            self.note_missing(*repeat, why);
+        }
+    }
+
+    fn note_score(&mut self, score: Option<Score>) {
+        self.lowest = match (self.lowest, score) {
+            (Some(lowest), Some(score)) if lowest <= score => Some(lowest),
+            (lowest, score) => score.or(lowest),
+        };
+    }
+
+    fn note_missing(&mut self, repeat: u32, why: &str) {
+        if self.missing.as_ref().is_none_or(|it| (repeat, why) < (it.0, it.1.as_str())) {
+            self.missing = Some((repeat, why.to_owned()));
+        }
+    }
+
     /// Takes in a reason. The first ones are kept: in whichever order trials end, they are the same.
     fn add_reason(&mut self, repeat: u32, why: &str) {
         let known = self.reasons.iter().position(|(_, known)| known == why);
@@ -91,30 +119,64 @@ pub(super) struct OfGroup<'a> {
     pub(super) trial: &'a TrialRecord,
 }
 
-/// Takes in the parts of one trial's dimension. An item is the part of its key and turn that no other item of its trial is; those
-/// beyond the most that are kept apart are one.
-pub(super) fn add_all(parts: &mut Vec<PartRow>, of: OfGroup<'_>, dimension: &Dimension) {
-    for (hint, item) in dimension.items.iter().enumerate() {
-        let before = dimension.items[..hint].iter();
-        let alike = before.filter(|it| it.turn == item.turn && it.key() == item.key()).count();
-        let is_it = |part: &PartRow| part.alike == alike && part.turn == item.turn && part.key == item.key();
-        let place = match parts.get(hint).is_some_and(is_it) {
-            true => Some(hint),
-            false => parts.iter().position(is_it),
-        };
-        let place = place.or((parts.len() > MOST_PARTS).then_some(MOST_PARTS)).unwrap_or_else(|| {
-            let first = (of.trial.trial.number, hint);
-            let part = PartRow { alike, first, ..PartRow::new(item, dimension.pass_line()) };
-            parts.push(if parts.len() == MOST_PARTS { part.of_others() } else { part });
-            parts.len() - 1
-        });
-        let first = (of.trial.trial.number, hint);
-        let part = &mut parts[place];
-        if first < part.first && place < MOST_PARTS {
-            part.first = first;
-            (part.label, part.weight, part.line) = (item.label.clone(), item.weight, dimension.pass_line());
+/// The parts of a case and a dimension. Of more than there is room for, the first by their keys stand apart: in whichever order trials
+/// end, they are the same.
+#[derive(Debug, Default)]
+pub(super) struct GatheredParts {
+    /// Sorted by their keys.
+    apart: Vec<PartRow>,
+    /// All beyond them.
+    others: Option<PartRow>,
+}
+
+impl GatheredParts {
+    /// Takes in the parts of one trial's dimension. An item is the part of its key and turn that no other item of its trial is.
+    pub(super) fn add(&mut self, of: OfGroup<'_>, dimension: &Dimension) {
+        let line = dimension.pass_line();
+        for (place, item) in dimension.items.iter().enumerate() {
+            let before = dimension.items[..place].iter();
+            let alike = before.filter(|it| it.turn == item.turn && it.key() == item.key()).count();
+            let first = (of.trial.trial.number, place);
+            let part = || PartRow { alike, first, ..PartRow::new(item, line) };
+            let row = match self.apart.binary_search_by(|known| known.order().cmp(&(item.key(), item.turn, alike))) {
+                Ok(known) => {
+                    let row = &mut self.apart[known];
+                    if row.note_first(first, line) {
+                        (row.label, row.weight) = (item.label.clone(), item.weight);
+                    }
+                    row
+                }
+                // Those that stand apart are all before it, now and later.
+                Err(MOST_PARTS) => {
+                    let others = self.others.get_or_insert_with(|| part().of_others());
+                    others.note_first(first, line);
+                    others
+                }
+                Err(next) => {
+                    self.apart.insert(next, part());
+                    if self.apart.len() > MOST_PARTS {
+                        self.push_out_last();
+                    }
+                    &mut self.apart[next]
+                }
+            };
+            row.add(of, item, line);
         }
-        part.add(of, item);
+    }
+
+    fn push_out_last(&mut self) {
+        match (self.apart.pop(), &mut self.others) {
+            (Some(last), Some(others)) => others.merge(last),
+            (last, others) => *others = last.map(PartRow::of_others),
+        }
+    }
+
+    /// In the order of the trials and of the items in each; all others last.
+    pub(super) fn in_order(&self) -> Vec<&PartRow> {
+        let mut parts: Vec<&PartRow> = self.apart.iter().collect();
+        parts.sort_by_key(|part| part.first);
+        parts.extend(&self.others);
+        parts
     }
 }
 
@@ -134,23 +196,32 @@ impl PartRow {
         }
     }
 
-    /// The part of all others, which stands last.
-    fn of_others(self) -> PartRow {
-        let (key, label) = (String::new(), OTHER_PARTS.to_owned());
-        PartRow { key, turn: None, label, alike: usize::MAX, first: (u32::MAX, usize::MAX), ..self }
+    fn order(&self) -> (&str, Option<u32>, usize) {
+        (&self.key, self.turn, self.alike)
     }
 
-    fn add(&mut self, OfGroup { group, trial }: OfGroup<'_>, item: &Item) {
+    /// It is one of all others.
+    fn of_others(self) -> PartRow {
+        PartRow { key: String::new(), turn: None, label: OTHER_PARTS.to_owned(), weight: Weight::ONE, ..self }
+    }
+
+    /// Whether this is the first trial so far that has it: it is called as there.
+    fn note_first(&mut self, first: (u32, usize), line: PassLine) -> bool {
+        let is_first = first < self.first;
+        if is_first {
+            (self.first, self.line) = (first, line);
+        }
+        is_first
+    }
+
+    fn add(&mut self, OfGroup { group, trial }: OfGroup<'_>, item: &Item, line: PassLine) {
         let made = self.groups.entry(group).or_default();
         made.tally.add(&item.component);
         let score = item.component.score();
         let is_whole = score == Some(Score::ONE);
         made.whole += usize::from(is_whole);
-        made.lowest = match (made.lowest, score) {
-            (Some(lowest), Some(score)) if lowest <= score => Some(lowest),
-            (lowest, score) => score.or(lowest),
-        };
-        if item.has_failed(self.line) {
+        made.note_score(score);
+        if item.has_failed(line) {
             match &mut made.failed {
                 Some(failed) => failed.add(trial),
                 None => made.failed = Some(TrialLocation::first(trial)),
@@ -161,8 +232,8 @@ impl PartRow {
             }
         }
         let (repeat, why) = (trial.trial.repeat, item.component.why());
-        if item.component.is_missing() && made.missing.as_ref().is_none_or(|it| (repeat, why) < (it.0, it.1.as_str())) {
-            made.missing = Some((repeat, why.to_owned()));
+        if item.component.is_missing() {
+            made.note_missing(repeat, why);
         }
         if !is_whole && !matches!(item.component, Component::NotApplicable { .. }) {
             made.add_reason(repeat, why);
@@ -171,12 +242,27 @@ impl PartRow {
             Some(Vacuity::Vacuous | Vacuity::HeldBefore) => {
                 self.held_before = Some(self.held_before.unwrap_or(true) && is_whole);
             }
-            Some(Vacuity::NotChecked { why }) => {
-                if self.not_checked.as_ref().is_none_or(|known| why < known) {
-                    self.not_checked = Some(why.clone());
-                }
-            }
+            Some(Vacuity::NotChecked { why }) => self.note_not_checked(why.clone()),
             Some(Vacuity::Idle) | None => {}
         }
+    }
+
+    fn note_not_checked(&mut self, why: String) {
+        if self.not_checked.as_ref().is_none_or(|known| why < *known) {
+            self.not_checked = Some(why);
+        }
+    }
+
+    /// Takes in the trials of another part.
+    fn merge(&mut self, other: PartRow) {
+        self.note_first(other.first, other.line);
+        for (group, made) in other.groups {
+            self.groups.entry(group).or_default().merge(*made);
+        }
+        self.held_before = match (self.held_before, other.held_before) {
+            (Some(own), Some(others)) => Some(own && others),
+            (own, others) => own.or(others),
+        };
+        other.not_checked.into_iter().for_each(|why| self.note_not_checked(why));
     }
 }

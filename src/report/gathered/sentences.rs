@@ -45,6 +45,15 @@ impl TrialLocation {
         }
         self.trials = trials;
     }
+
+    /// All of another's trials.
+    pub(super) fn merge(&mut self, other: &TrialLocation) {
+        let trials = self.trials + other.trials;
+        if other.repeat < self.repeat {
+            self.clone_from(other);
+        }
+        self.trials = trials;
+    }
 }
 
 impl Sentences {

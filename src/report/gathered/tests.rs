@@ -64,6 +64,50 @@ fn parts_without_bound_are_pooled_beyond_the_most() {
 }
 
 #[test]
+fn beyond_the_most_parts_are_the_same_in_whichever_order_trials_end() {
+    let mut rng = fastrand::Rng::with_seed(7);
+    let names: Vec<String> = (0..3 * MOST_PARTS).map(|name| format!("judged {name}")).collect();
+    let mut trials: Vec<TrialRecord> = (1..=8)
+        .map(|number| {
+            let mut parts: Vec<(&str, Option<u32>, f64)> =
+                names.iter().map(|name| (name.as_str(), None, f64::from(rng.u8(..)) / 255.0)).collect();
+            parts.retain(|_| rng.bool());
+            rng.shuffle(&mut parts);
+            let mut held = trial(number, &parts);
+            for item in &mut held.scorecard.as_mut().unwrap().dimensions[0].items {
+                item.component = match rng.u8(0..9) {
+                    0 => Component::missing(format!("no verdict {}", rng.u8(0..5))),
+                    1 => Component::not_applicable("not asked"),
+                    _ => Component::scored(item.component.score().unwrap(), format!("why {}", rng.u8(0..9))),
+                };
+            }
+            held
+        })
+        .collect();
+    let gathered = |trials: &[TrialRecord]| {
+        let mut gathered = Gathered::default();
+        trials.iter().for_each(|trial| gathered.add(trial.trial.number as usize % 2, trial));
+        let made = |(group, made): (&usize, &Box<PartResult>)| {
+            let (tally, whole, lowest) = (&made.tally, made.whole, made.lowest);
+            format!(
+                "{group} {:?} {whole} {lowest:?} {:?} {:?} {:?}",
+                tally.component().map(|it| it.score()),
+                made.failed,
+                made.reasons(),
+                made.missing()
+            )
+        };
+        let part = |part: &PartRow| (part.label.clone(), part.first, part.groups.iter().map(made).collect::<Vec<_>>());
+        gathered.parts("c", "completeness").into_iter().map(part).collect::<Vec<_>>()
+    };
+    let expected = gathered(&trials);
+    for _ in 0..10 {
+        rng.shuffle(&mut trials);
+        assert!(gathered(&trials) == expected);
+    }
+}
+
+#[test]
 fn a_failure_is_listed_once_wherever_its_address_holds_the_session() {
     let mut gathered = Gathered::default();
     for (number, session) in [(1, "c70dc56e1957"), (2, "829f95667a45")] {

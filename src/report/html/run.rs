@@ -360,7 +360,7 @@ mod tests {
             repeat: 1,
         };
         let cell = |held: &[Option<Component>]| {
-            let trials: Vec<TrialId> = (1..=held.len() as u32).map(id).collect();
+            let trials = (1..=held.len() as u32).map(id).collect();
             let provenance = Box::new(Provenance { models: vec!["m".to_owned()], ..Provenance::default() });
             let (version, templates) = (FORMAT_VERSION, BTreeMap::new());
             let id = "a".to_owned();

@@ -78,7 +78,15 @@ impl Made {
         };
         let (provenance, version) = (Box::new(provenance), FORMAT_VERSION);
         let (id, job, templates) = ("id".to_owned(), None, BTreeMap::new());
-        let begun = Entry::RunStarted { version, id, at: at(), provenance, job, templates, trials: trials.clone() };
+        let begun = Entry::RunStarted {
+            version,
+            id,
+            at: at(),
+            provenance,
+            job,
+            templates,
+            trials: trials.iter().cloned().collect(),
+        };
         let mut fold = Fold::begin(begun).unwrap();
         let mut over = Vec::new();
         for (id, score) in trials.iter().zip(self.scores.iter().cycle()) {

@@ -30,7 +30,12 @@ const fn tables() -> [[u32; 256]; 8] {
 
 /// The checksum of all parts, one after the other.
 pub(super) fn crc32(parts: &[&[u8]]) -> u32 {
-    !parts.iter().fold(!0, |crc, part| update(crc, part))
+    crc32_after(0, parts)
+}
+
+/// The checksum of what has this one with all parts after it.
+pub(super) fn crc32_after(before: u32, parts: &[&[u8]]) -> u32 {
+    !parts.iter().fold(!before, |crc, part| update(crc, part))
 }
 
 fn update(mut crc: u32, bytes: &[u8]) -> u32 {
@@ -54,6 +59,7 @@ mod tests {
         let text: Vec<u8> = (0..=255).collect();
         for cut in 0..text.len() {
             assert_eq!(crc32(&[&text[..cut], &text[cut..]]), 0x2905_8C73, "cut at {cut}");
+            assert_eq!(crc32_after(crc32(&[&text[..cut]]), &[&text[cut..]]), 0x2905_8C73, "cut at {cut}");
         }
     }
 }

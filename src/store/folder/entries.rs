@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use super::line::{self, Damage};
+use super::long_line::{self, FirstLine};
 use crate::record::{Entry, ListedProvenance, ListedRun, Verdict};
 use crate::secret::Redactor;
 
@@ -63,16 +64,41 @@ impl<R: BufRead> Entries<R> {
         version(&self.line)
     }
 
-    /// The entry of the line just read, if it is what was written. Version 1 of the format had no numbers.
-    fn checked(&mut self) -> Result<Entry, Damage> {
-        if self.read == 1 {
-            if self.line.starts_with(BYTE_ORDER_MARK) {
-                self.line.drain(..BYTE_ORDER_MARK.len());
+    /// Takes in the line just read, which has this number and entry; returns the entry, if it is what was written, and also the damaged
+    /// one that a run begins with: without it nothing of the run can be read.
+    fn accept(
+        &mut self,
+        number: Result<u64, Damage>,
+        entry: impl FnOnce(&Self) -> serde_json::Result<Entry>,
+    ) -> Option<Entry> {
+        let damage = match (self.note_number(number), entry(self)) {
+            (Ok(()), Ok(Entry::RunStarted { .. })) if self.read > 1 => {
+                self.is_over = true;
+                Damage::AnotherRun
             }
-            self.is_numbered = line::is_numbered(&self.line) || version(&self.line) != Some(1);
-        }
+            (Ok(()), Ok(entry)) => return Some(entry),
+            (Err(damage), Ok(altered @ Entry::RunStarted { .. })) if self.read == 1 => {
+                self.damaged.get_or_insert((1, damage));
+                self.expected = 2;
+                return Some(altered);
+            }
+            (Err(damage), _) => damage,
+            (Ok(()), Err(error)) => match kind(&self.line) {
+                Some(kind) if self.is_numbered && error.to_string().starts_with("unknown variant") => {
+                    Damage::Newer(kind)
+                }
+                _ => Damage::Unreadable(error.to_string()),
+            },
+        };
+        self.damaged.get_or_insert((self.read, damage));
+        self.left_out += 1;
+        None
+    }
+
+    /// Version 1 of the format had no numbers.
+    fn note_number(&mut self, number: Result<u64, Damage>) -> Result<(), Damage> {
         if self.is_numbered {
-            let number = line::check(&self.line)?;
+            let number = number?;
             if number < self.expected {
                 return Err(Damage::Repeated(number));
             }
@@ -83,15 +109,23 @@ impl<R: BufRead> Entries<R> {
             }
             self.expected = number + 1;
         }
-        let read = entry(&self.line, self.redactor.as_ref()).map_err(|error| match kind(&self.line) {
-            Some(kind) if self.is_numbered && error.to_string().starts_with("unknown variant") => Damage::Newer(kind),
-            _ => Damage::Unreadable(error.to_string()),
-        })?;
-        if self.read > 1 && matches!(read, Entry::RunStarted { .. }) {
-            self.is_over = true;
-            return Err(Damage::AnotherRun);
+        Ok(())
+    }
+
+    /// Takes in the first line where it is long: only its beginning is held.
+    fn long_first(&mut self) -> io::Result<Option<Entry>> {
+        let FirstLine { entry, number, length, is_whole } = long_line::read(&self.line, &mut self.journal)?;
+        if !is_whole {
+            (self.cut_off, self.is_over) = (length as usize, true);
+            return Ok(None);
         }
-        Ok(read)
+        self.read = 1;
+        self.span.length = length as u32;
+        self.is_numbered = number != Err(Damage::Unnumbered) || version(&self.line) != Some(1);
+        Ok(self.accept(number, |it| match &it.redactor {
+            Some(redactor) => long_line::cleared(entry?, redactor),
+            None => entry,
+        }))
     }
 }
 
@@ -106,31 +140,38 @@ impl<R: BufRead> Iterator for Entries<R> {
     fn next(&mut self) -> Option<Entry> {
         while !self.is_over && self.failure.is_none() {
             self.line.clear();
-            // The first line of a run of many trials is longer than all others.
             self.line.shrink_to(LONGEST_KEPT);
-            if let Err(error) = self.journal.read_until(b'\n', &mut self.line) {
-                self.failure = Some(error);
-                return None;
+            // The first line of a run of many trials is longer than all others.
+            let most = if self.read == 0 { LONGEST_KEPT as u64 } else { u64::MAX };
+            let mut read = self.journal.by_ref().take(most).read_until(b'\n', &mut self.line).map(|_| None);
+            if self.read == 0 && self.line.starts_with(BYTE_ORDER_MARK) {
+                self.line.drain(..BYTE_ORDER_MARK.len());
+                self.span.start = BYTE_ORDER_MARK.len() as u64;
             }
-            if self.line.last() != Some(&b'\n') {
-                self.cut_off = self.line.len();
-                return None;
+            let has_end = self.line.last() == Some(&b'\n');
+            let is_long = self.read == 0 && !has_end && self.line.len() + BYTE_ORDER_MARK.len() >= LONGEST_KEPT;
+            if is_long && read.is_ok() {
+                read = self.long_first();
             }
-            self.read += 1;
-            self.span =
-                LineSpan { start: self.span.start + u64::from(self.span.length), length: self.line.len() as u32 };
-            match self.checked() {
-                Ok(entry) => return Some(entry),
-                Err(damage) => {
-                    self.damaged.get_or_insert((self.read, damage));
-                    // A run whose first entry is missing is damaged: nothing of it can be read.
-                    if let (1, Ok(altered @ Entry::RunStarted { .. })) =
-                        (self.read, entry(&self.line, self.redactor.as_ref()))
-                    {
-                        self.expected = 2;
-                        return Some(altered);
+            match read {
+                Err(error) => self.failure = Some(error),
+                Ok(Some(entry)) => return Some(entry),
+                Ok(None) if is_long => {}
+                Ok(None) if !has_end => {
+                    self.cut_off = self.line.len();
+                    return None;
+                }
+                Ok(None) => {
+                    self.read += 1;
+                    let start = self.span.start + u64::from(self.span.length);
+                    self.span = LineSpan { start, length: self.line.len() as u32 };
+                    if self.read == 1 {
+                        self.is_numbered = line::is_numbered(&self.line) || version(&self.line) != Some(1);
                     }
-                    self.left_out += 1;
+                    let accepted = self.accept(line::check(&self.line), |it| entry(&it.line, it.redactor.as_ref()));
+                    if accepted.is_some() {
+                        return accepted;
+                    }
                 }
             }
         }
@@ -149,23 +190,46 @@ pub(super) struct LineSpan {
 impl LineSpan {
     /// The most bytes of several lines: they are read at once.
     const MOST: u32 = 64 * 1024;
+}
 
-    /// Adds the place of the next line to those of a trial. Lines that follow each other are one span: where no other
-    /// conversation goes on at the same time, a trial takes as much memory as one of its lines.
-    pub(super) fn add(spans: &mut Vec<LineSpan>, next: LineSpan) {
-        match spans.last_mut() {
+/// The places of the lines of each trial of a journal. Lines that follow each other are one span: where no other conversation goes on
+/// at the same time, a trial takes as much memory as one of its lines, 16 bytes.
+#[derive(Debug, Default)]
+pub(super) struct LinePlaces(Vec<PlacedLines>);
+
+#[derive(Debug, Clone, Copy)]
+struct PlacedLines {
+    start: u64,
+    length: u32,
+    trial: u32,
+}
+
+impl LinePlaces {
+    /// Adds the place of the next line of the journal, which is one of a trial.
+    pub(super) fn add(&mut self, trial: u32, next: LineSpan) {
+        match self.0.last_mut() {
             Some(last)
-                if last.start + u64::from(last.length) == next.start
+                if last.trial == trial
+                    && last.start + u64::from(last.length) == next.start
                     && last.length.saturating_add(next.length) <= LineSpan::MOST =>
             {
                 last.length += next.length;
             }
-            _ => {
-                // Most trials need one or two.
-                spans.reserve_exact(usize::from(spans.is_empty()));
-                spans.push(next);
-            }
+            _ => self.0.push(PlacedLines { start: next.start, length: next.length, trial }),
         }
+    }
+
+    /// The same by trials, once all lines are read.
+    pub(super) fn by_trial(mut self) -> LinePlaces {
+        self.0.sort_by_key(|lines| lines.trial);
+        self
+    }
+
+    /// The lines of a trial, where they stand by trials.
+    pub(super) fn of(&self, trial: u32) -> impl Iterator<Item = LineSpan> {
+        let first = self.0.partition_point(|lines| lines.trial < trial);
+        let own = self.0[first..].iter().take_while(move |lines| lines.trial == trial);
+        own.map(|lines| LineSpan { start: lines.start, length: lines.length })
     }
 }
 
@@ -232,6 +296,10 @@ pub(super) fn has_ended(mut file: &File) -> bool {
 
 /// How often each trial is run again. Only those lines are parsed that tell it: it is known before the trials are read.
 pub(super) fn restarts(mut journal: impl BufRead) -> io::Result<BTreeMap<u32, u32>> {
+    // The first line may be long.
+    if journal.fill_buf()?.starts_with(b"{\"kind\":\"runStarted\"") {
+        journal.skip_until(b'\n')?;
+    }
     let restarted = memchr::memmem::Finder::new(b"\"trialRestarted\"");
     let judged = memchr::memmem::Finder::new(b"\"wasOver\"");
     let (mut restarts, mut line) = (BTreeMap::new(), Vec::new());
@@ -253,7 +321,11 @@ fn version(line: &[u8]) -> Option<u32> {
     struct First {
         version: u32,
     }
-    serde_json::from_slice(line).ok().map(|first: First| first.version)
+    // Of a long one only the beginning is there.
+    let begins = || line.strip_prefix(b"{\"kind\":\"runStarted\",\"version\":");
+    let digits = || begins()?.split(|byte| !byte.is_ascii_digit()).next();
+    let written = || std::str::from_utf8(digits()?).ok()?.parse().ok();
+    serde_json::from_slice(line).ok().map(|first: First| first.version).or_else(written)
 }
 
 /// The kind of an entry, also of one that is not known.
@@ -301,13 +373,11 @@ mod tests {
         entries.iter().for_each(|entry| drop(journal.append(entry).unwrap()));
         drop(journal);
         let file = File::open(&path).unwrap();
-        let (mut read, mut spans) = (Entries::new(BufReader::new(&file)), Vec::new());
+        let (mut read, mut places) = (Entries::new(BufReader::new(&file)), LinePlaces::default());
         while let Some(entry) = read.next() {
-            if entry.trial() == Some(1) {
-                LineSpan::add(&mut spans, read.span);
-            }
+            places.add(entry.trial().unwrap(), read.span);
         }
-        (dir, file, spans)
+        (dir, file, places.by_trial().of(1).collect())
     }
 
     fn texts(file: &File, spans: &[LineSpan]) -> Vec<String> {

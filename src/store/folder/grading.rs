@@ -1,12 +1,11 @@
 //! The answers of another judge about a run's conversations: `grade-1.ndjson`, a journal of its own beside the run's.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{Entries, LineSpan, entries_at};
+use super::entries::{Entries, LinePlaces, entries_at};
 use super::journal_file::unreadable;
 use super::{Journal, JournalFile, StoreError};
 use crate::evidence::{AskedQuestion, Judgement, Observed};
@@ -37,7 +36,7 @@ pub struct Grading {
     /// Whether a question has no usable answer.
     pub has_failures: bool,
     /// The lines about each trial.
-    trials: BTreeMap<u32, Vec<LineSpan>>,
+    places: LinePlaces,
 }
 
 /// A grading's questions and replies about one conversation.
@@ -117,9 +116,9 @@ impl Grading {
             judge: String::new(),
             is_whole: false,
             has_failures: false,
-            trials: BTreeMap::new(),
+            places: LinePlaces::default(),
         };
-        let mut entries = Entries::new(BufReader::new(&*file));
+        let (mut entries, mut places) = (Entries::new(BufReader::new(&*file)), LinePlaces::default());
         entries.redactor = redactor;
         while let Some(entry) = entries.next() {
             match &entry {
@@ -131,13 +130,13 @@ impl Grading {
                 _ => {}
             }
             if let Some(trial) = entry.trial() {
-                LineSpan::add(grading.trials.entry(trial).or_default(), entries.span);
+                places.add(trial, entries.span);
             }
             each(&entry);
         }
         match entries.failure.take() {
             Some(source) => Err(unreadable(path, source)),
-            None => Ok(grading),
+            None => Ok(Grading { places: places.by_trial(), ..grading }),
         }
     }
 
@@ -148,8 +147,8 @@ impl Grading {
     pub fn regraded(&self, trial: u32) -> Result<Regraded, StoreError> {
         let mut regraded = Regraded::default();
         let unreadable = |source| unreadable(&self.path, source);
-        for span in self.trials.get(&trial).into_iter().flatten() {
-            for entry in entries_at(&self.file, *span, self.redactor.as_ref()).map_err(unreadable)? {
+        for span in self.places.of(trial) {
+            for entry in entries_at(&self.file, span, self.redactor.as_ref()).map_err(unreadable)? {
                 match entry.map_err(unreadable)? {
                     Entry::ModelAsked { call, .. } => {
                         regraded.calls.extend(Some(call).filter(|call| call.usage.calls > 0));

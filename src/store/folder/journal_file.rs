@@ -6,11 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{Entries, LineSpan, first_line, has_ended};
+use super::entries::{Entries, LinePlaces, first_line, has_ended};
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
-use crate::evidence::TrialId;
-use crate::record::{ListedRun, RunSummary};
+use crate::record::{ListedRun, PlannedTrials, RunSummary};
 use crate::secret::Redactor;
 use crate::store::StoredRun;
 
@@ -21,8 +20,12 @@ pub struct JournalFile {
     pub(super) path: PathBuf,
     pub(super) file: Arc<File>,
     pub(super) redactor: Option<Redactor>,
-    /// The trials by their numbers, each with its lines.
-    pub(super) trials: BTreeMap<u32, (TrialId, Vec<LineSpan>)>,
+    /// The trials by their numbers.
+    pub(super) plan: Arc<PlannedTrials>,
+    /// Their lines.
+    pub(super) places: LinePlaces,
+    /// How many repetitions there are, where not all that were planned are run.
+    pub(super) repeats: Option<u32>,
     pub(super) lines: usize,
     /// Whether its first line could not be read.
     pub(super) is_headless: bool,
@@ -59,7 +62,9 @@ impl JournalFile {
             path,
             file,
             redactor: None,
-            trials: BTreeMap::new(),
+            plan: Arc::default(),
+            places: LinePlaces::default(),
+            repeats: None,
             lines: 0,
             is_headless: false,
             job: None,

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use super::checksum::crc32;
+use super::checksum::{crc32, crc32_after};
 
 const NUMBER: &str = ",\"n\":";
 const CHECKSUM: &str = ",\"crc\":\"";
@@ -59,6 +59,32 @@ pub(super) fn check(line: &[u8]) -> Result<u64, Damage> {
     if checksum(open) == sum { Ok(number) } else { Err(Damage::Altered) }
 }
 
+/// Checks a line as it is read, piece by piece.
+#[derive(Debug, Default)]
+pub(super) struct LineCheck {
+    /// The checksum of all but the end.
+    before: u32,
+    /// Long enough for the number and the checksum.
+    end: Vec<u8>,
+}
+
+impl LineCheck {
+    /// Takes in the next piece.
+    pub(super) fn add(&mut self, piece: &[u8]) {
+        self.end.extend_from_slice(piece);
+        // The break may be two bytes.
+        let settled = self.end.len().saturating_sub(LONGEST + 2);
+        self.before = crc32_after(self.before, &[&self.end[..settled]]);
+        self.end.drain(..settled);
+    }
+
+    /// The number of the line, if it is as it was written.
+    pub(super) fn finish(self) -> Result<u64, Damage> {
+        let (open, number, sum) = parse(&self.end).ok_or(Damage::Unnumbered)?;
+        if crc32_after(self.before, &[open, b"}"]) == sum { Ok(number) } else { Err(Damage::Altered) }
+    }
+}
+
 /// Whether a line has a number and a checksum.
 pub(super) fn is_numbered(line: &[u8]) -> bool {
     parse(line).is_some()
@@ -96,6 +122,27 @@ mod tests {
                 // Letters of a number in hex may have either case.
                 let is_same = altered.eq_ignore_ascii_case(&line(7)) && place >= line(7).len() - 11;
                 assert_eq!(check(&altered) != Ok(7), !is_same, "bit {bit} of byte {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_is_checked_in_pieces_as_it_is_whole() {
+        let long = format!(r#"{{"kind":"userSaid","text":"{}""#, "a \"n\":1 b".repeat(20));
+        let mut whole = Vec::new();
+        push(&mut whole, long.as_bytes(), 7, checksum(long.as_bytes()));
+        for size in [1, 7, 64, 1000] {
+            let finished = |line: &[u8]| {
+                let mut check = LineCheck::default();
+                line.chunks(size).for_each(|piece| check.add(piece));
+                check.finish()
+            };
+            assert_eq!(finished(&whole), Ok(7));
+            assert_eq!(finished(&[whole.trim_ascii_end(), b"\r\n"].concat()), Ok(7));
+            for place in 0..whole.len() - 1 {
+                let mut altered = whole.clone();
+                altered[place] ^= 1;
+                assert_eq!(finished(&altered), check(&altered), "{place}");
             }
         }
     }

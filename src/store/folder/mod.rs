@@ -15,6 +15,7 @@ mod journal;
 mod journal_file;
 mod labels;
 mod line;
+mod long_line;
 pub(in crate::store) mod private;
 mod reading;
 mod reopened;

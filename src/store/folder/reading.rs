@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::sync::Arc;
 
-use super::entries::{Entries, LineSpan, entries_at, restarts};
+use super::entries::{Entries, LinePlaces, entries_at, restarts};
 use super::journal_file::unreadable;
 use super::{JournalFile, StoreError, summary};
 use crate::evidence::{Condition, TrialId};
@@ -30,7 +31,7 @@ impl JournalFile {
     /// As those of [`StoredRun::read`].
     pub fn planned(&mut self) -> Result<Overview, StoreError> {
         let file = self.file.clone();
-        match self.begin(&mut self.entries(&file)?, true)? {
+        match self.begin(&mut self.entries(&file)?)? {
             (Some(fold), _) if fold.overview().summary.is_readable() => Ok(fold.overview().clone()),
             _ => Ok(self.read(|_, _| ())?.without_trials()),
         }
@@ -53,9 +54,9 @@ impl JournalFile {
     ///
     /// # Errors
     /// As those of [`StoredRun::read`].
-    pub fn read_through(&mut self, mut each: impl FnMut(&TrialRecord)) -> Result<Overview, StoreError> {
-        self.fold(FoldOptions { texts: false, places: false }, &mut |_, trial| {
-            each(&trial);
+    pub fn read_through(&mut self, mut each: impl FnMut(usize, &TrialRecord)) -> Result<Overview, StoreError> {
+        self.fold(FoldOptions { texts: false, places: false }, &mut |group, trial| {
+            each(group, &trial);
             Ok(())
         })
     }
@@ -145,22 +146,28 @@ impl JournalFile {
     /// # Errors
     /// When the file can't be read.
     pub fn trial_numbered(&self, number: u32) -> Result<Option<TrialRecord>, StoreError> {
-        let Some((id, spans)) = self.trials.get(&number) else { return Ok(None) };
-        self.trial(id, spans).map(Some).map_err(|source| unreadable(&self.path, source))
+        self.plan.numbered(number).filter(|id| self.has(id)).map(|id| self.trial(id)).transpose()
     }
 
-    fn trial(&self, id: &TrialId, spans: &[LineSpan]) -> io::Result<TrialRecord> {
-        let mut trial = TrialRecord::planned(id.clone());
-        for span in spans {
-            for entry in entries_at(&self.file, *span, self.redactor.as_ref())? {
+    /// Whether a planned trial is one of the run's: what was planned beyond its repetitions is none, but what was begun of it.
+    fn has(&self, id: &TrialId) -> bool {
+        self.repeats.is_none_or(|repeats| id.repeat <= repeats) || self.places.of(id.number).next().is_some()
+    }
+
+    fn trial(&self, id: TrialId) -> Result<TrialRecord, StoreError> {
+        let (number, mut trial) = (id.number, TrialRecord::planned(id));
+        let mut read = |span| -> io::Result<()> {
+            entries_at(&self.file, span, self.redactor.as_ref())?.try_for_each(|entry| {
                 trial.apply(entry?);
-            }
-        }
+                Ok(())
+            })
+        };
+        self.places.of(number).try_for_each(&mut read).map_err(|source| unreadable(&self.path, source))?;
         trial.give_up_calls();
         Ok(trial)
     }
 
-    fn begin<R: BufRead>(&mut self, entries: &mut Entries<R>, places: bool) -> Result<JournalBeginning, StoreError> {
+    fn begin<R: BufRead>(&mut self, entries: &mut Entries<R>) -> Result<JournalBeginning, StoreError> {
         let mut next = entries.next();
         let first = match next.take_if(|first| matches!(first, Entry::RunStarted { .. })) {
             None if entries.damaged.is_some() => {
@@ -171,13 +178,13 @@ impl JournalFile {
             first => first,
         };
         let Some(first) = first else { return Ok((None, next)) };
-        if let Entry::RunStarted { trials, job, templates, .. } = &first {
-            self.job.clone_from(job);
-            self.templates.clone_from(templates);
-            let trials = if places { trials.as_slice() } else { &[] };
-            self.trials = trials.iter().map(|trial| (trial.number, (trial.clone(), Vec::new()))).collect();
+        let mut first = first;
+        if let Entry::RunStarted { job, templates, .. } = &mut first {
+            (self.job, self.templates) = (job.take(), std::mem::take(templates));
         }
-        Ok((Fold::begin(first), next))
+        let fold = Fold::begin(first);
+        self.plan = fold.as_ref().map(|fold| Arc::clone(fold.plan())).unwrap_or_default();
+        Ok((fold, next))
     }
 
     fn fold(
@@ -188,13 +195,16 @@ impl JournalFile {
         let file = self.file.clone();
         let restarts = restarts(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
         let mut entries = self.entries(&file)?;
-        let (fold, mut next) = self.begin(&mut entries, options.places)?;
+        let (fold, mut next) = self.begin(&mut entries)?;
+        if !options.places {
+            self.plan = Arc::default();
+        }
         let mut fold = fold.map(|fold| fold.with_restarts(restarts));
-        let mut repeats = None;
+        let (mut repeats, mut places) = (None, LinePlaces::default());
         if let Some(fold) = &mut fold {
             while let Some(entry) = next.take().or_else(|| entries.next()) {
-                if let Some((_, spans)) = entry.trial().and_then(|number| self.trials.get_mut(&number)) {
-                    LineSpan::add(spans, entries.span);
+                if let Some(number) = entry.trial().filter(|_| options.places) {
+                    places.add(number, entries.span);
                 }
                 match &entry {
                     Entry::RepeatsEnded { ended, .. } => repeats = Some(ended.repeats),
@@ -207,10 +217,7 @@ impl JournalFile {
                 }
             }
         }
-        if let Some(repeats) = repeats {
-            // What was planned beyond is none of the run any more.
-            self.trials.retain(|_, (id, spans)| id.repeat <= repeats || !spans.is_empty());
-        }
+        (self.repeats, self.places) = (repeats, places.by_trial());
         if let Some(source) = entries.failure.take() {
             return Err(unreadable(&self.path, source));
         }
@@ -273,6 +280,6 @@ impl StoredRun for JournalFile {
     }
 
     fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>> {
-        self.trials.values().map(|(id, spans)| self.trial(id, spans).map_err(|source| unreadable(&self.path, source)))
+        self.plan.iter().filter(|id| self.has(id)).map(|id| self.trial(id))
     }
 }

@@ -101,7 +101,7 @@ impl RecordedGrader<'_> {
             provenance: Box::new(self.provenance(held, trials)),
             job: self.kept_job(large.is_some()).map(Box::new),
             templates: templates.recorded(self.loaded.job.asks_questions()),
-            trials: trials.list.clone(),
+            trials: trials.list.iter().cloned().collect(),
         })?;
         let is_held = match large {
             Some(large) => self.keep_large(held, trials, large, &runtime)?,

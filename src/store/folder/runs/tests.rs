@@ -75,7 +75,7 @@ fn a_run_is_the_users_alone() {
         provenance: Box::default(),
         job: None,
         templates: Default::default(),
-        trials: Vec::new(),
+        trials: Default::default(),
     };
     run.journal.append(&entry).unwrap();
     drop(run.journal);
@@ -99,15 +99,13 @@ fn entries(id: &str, is_ended: bool) -> Vec<Entry> {
         provenance,
         job: None,
         templates: Default::default(),
-        trials: vec![
-            crate::record::TrialRecord::planned(
-                serde_json::from_str(
-                    r#"{"number": 1, "case": "c", "model": "m", "condition": "withFacts", "repeat": 1}"#,
-                )
+        trials: [crate::record::TrialRecord::planned(
+            serde_json::from_str(r#"{"number": 1, "case": "c", "model": "m", "condition": "withFacts", "repeat": 1}"#)
                 .unwrap(),
-            )
-            .trial,
-        ],
+        )
+        .trial]
+        .into_iter()
+        .collect(),
     };
     let finished = Entry::RunFinished { at: DateTime::UNIX_EPOCH, interrupted: false };
     std::iter::once(started).chain(is_ended.then_some(finished)).collect()
