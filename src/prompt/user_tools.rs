@@ -65,7 +65,7 @@ mod tests {
 
     fn result(result: Value) -> String {
         let arguments = json!({"on": true});
-        let call = UserToolCall { turn: 1, name: "toggle".to_owned(), arguments, result: Some(result) };
+        let call = UserToolCall { turn: 1, name: "toggle".to_owned(), arguments, result: Some(result), changes: Vec::new() };
         let [own, seen] = tool_exchange(&call);
         assert_eq!((own.role, seen.role), (Role::Assistant, Role::User));
         assert!(own.content.contains(r#""arguments":"{\"on\":true}""#), "{}", own.content);

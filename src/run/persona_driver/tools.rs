@@ -54,7 +54,7 @@ impl ToolCalls {
 }
 
 impl PersonaDriver<'_> {
-    /// A tool that it asked for was called, or was waited for in vain; the result stands in its next request.
+    /// A tool that it asked for was called; the result stands in its next request.
     pub(in crate::run) fn tool_answered(&mut self, call: UserToolCall) {
         self.tool_calls.all.push(call);
     }
@@ -157,6 +157,7 @@ mod tests {
             name: "status_bar".to_owned(),
             arguments: json!({}),
             result: Some(result.into()),
+            changes: Vec::new(),
         };
         let mut calls = ToolCalls::of_earlier(vec![call(1, "a"), call(1, "b"), call(3, "c")]);
         let shown = |calls: &mut ToolCalls, turn| calls.messages_up_to(turn).len();
