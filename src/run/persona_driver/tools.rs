@@ -44,6 +44,11 @@ impl ToolCalls {
     }
 
     /// All of them.
+    pub(super) fn all(&self) -> &[UserToolCall] {
+        &self.all
+    }
+
+    /// The same, at the end of the conversation.
     pub(super) fn into_all(self) -> Vec<UserToolCall> {
         self.all
     }
@@ -92,12 +97,18 @@ fn problem(tools: &[UserTool], wanted: &WantedTool, before: usize) -> Option<Str
 /// The instructions about its tools, which end the persona's others; `None` without any.
 pub(super) fn instructions(job: &Job, templates: &Templates) -> Option<Result<String, PromptError>> {
     let schemas: Vec<Value> = job.persona.tools.iter().map(UserTool::schema).collect();
-    let view = |(tool, parameters)| {
-        let UserTool { name, description, .. }: &UserTool = tool;
-        UserToolView { name, description, parameters }
-    };
-    let views: Vec<UserToolView<'_>> = job.persona.tools.iter().zip(&schemas).map(view).collect();
+    let views = tool_views(&job.persona.tools, &schemas);
     (!views.is_empty()).then(|| templates.user_tools(&views, MOST_CALLS))
+}
+
+/// Tools with their schemas, as prompts show them.
+pub(super) fn tool_views<'v>(tools: &'v [UserTool], schemas: &'v [Value]) -> Vec<UserToolView<'v>> {
+    let view = |(tool, parameters): (&'v UserTool, &'v Value)| UserToolView {
+        name: &tool.name,
+        description: &tool.description,
+        parameters,
+    };
+    tools.iter().zip(schemas).map(view).collect()
 }
 
 /// The form of a call in a reply. Its arguments are a text, since endpoints that enforce a schema know of no free mapping.
