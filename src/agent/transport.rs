@@ -119,6 +119,11 @@ pub trait Transport: Send + Sync {
         true
     }
 
+    /// The address at which tools of the user are called, where it has one of its own.
+    fn user_tools_address(&self) -> Option<&str> {
+        None
+    }
+
     /// The hint for this error, where it differs from that of other transports.
     fn hint(&self, _error: &AgentError) -> Option<String> {
         None

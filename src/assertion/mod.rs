@@ -57,6 +57,14 @@ impl AssertionCheck {
         }
     }
 
+    /// Whether it looks at the calls of the user's own tools, which not every user has.
+    pub fn needs_user_tool_calls(&self) -> bool {
+        match self {
+            AssertionCheck::Cypher(_) | AssertionCheck::Changes(_) => false,
+            AssertionCheck::Expression(check) => expression::uses_user_tool_calls(check.text()),
+        }
+    }
+
     /// The Cypher by which it looks at the graph.
     pub fn cypher(&self) -> Option<&str> {
         match self {
@@ -315,6 +323,8 @@ mod tests {
         assert!(cypher.needs_graph() && !cypher.needs_object_context());
         assert!(check("objectContext.resources.size == 1").needs_object_context());
         assert!(check("evaluation.functionCalls.isEmpty()").needs_function_calls());
+        assert!(check("evaluation[\"userToolCalls\"].isEmpty()").needs_user_tool_calls());
+        assert!(!check("evaluation.functionCalls.isEmpty()").needs_user_tool_calls());
         assert!(check("`${evaluation.functionCalls.size}` == `0`").needs_function_calls());
         assert!(!check("evaluation.done && \"functionCalls\" != `functionCalls`").needs_function_calls());
         assert!(!cypher.needs_function_calls());

@@ -10,7 +10,7 @@ use super::datasets::{Imported, NOBODY, import_all};
 use super::error::CliError;
 use super::jobs::LARGEST;
 use super::printer::Printer;
-use super::recordings::RecordedConversations;
+use super::recordings::{RecordedConversations, recorded_metrics};
 use super::whole_file;
 use crate::agent::Ability;
 use crate::dataset::{self, Dataset};
@@ -101,6 +101,7 @@ fn import_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<
         options.mocks_tools = target.transport.can(Ability::MocksTools);
     }
     let mut lowered = dataset::lower(&Dataset::from_recorded(&name, conversations), &options);
+    let is_named = own.is_some() || args.data.target.is_some();
     if let Some(target) = &own {
         lowered.document["target"] = target.clone();
         if target.to_string().contains("***") {
@@ -108,7 +109,10 @@ fn import_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<
                 .push("the target is the run's, without its secrets, which no run keeps: write them again".to_owned());
         }
     }
-    lowered.document["metrics"] = serde_json::json!([{ "trajectory": {}, "threshold": 1.0 }, "rouge"]);
+    let target = serde_json::from_value::<Target>(lowered.document["target"].clone()).ok().filter(|_| is_named);
+    let (metrics, note) = recorded_metrics(target.as_ref());
+    lowered.document["metrics"] = metrics;
+    warnings.extend(note);
     let text = serde_saphyr::to_string(&lowered.document)
         .map_err(|error| CliError::Internal(format!("{trace} can't be written as a job: {error}")))?;
     let text = context.redactor().redact(&text).into_owned();

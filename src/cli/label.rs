@@ -178,7 +178,10 @@ impl LabelPrompt<'_> {
     /// Shows the conversation, and the question about it after its `place` among all.
     fn show(&self, trial: &TrialRecord, dimension: &Dimension, item: Option<&Item>, place: &str) {
         let ink = self.context.stderr_ink;
-        self.printer.lines(&format!("\n{}", report::conversation(self.overview, trial, ink).trim_end()), 3);
+        self.printer.lines(
+            &format!("\n{}", report::conversation(self.overview, trial, ink, report::PromptLength::Folded).trim_end()),
+            3,
+        );
         if let Some(case) = self.cases.case(trial) {
             for (heading, texts) in judge_knows(&case, trial) {
                 self.printer.sentences(&format!("\n{}", ink.bold(heading)));

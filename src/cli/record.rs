@@ -20,7 +20,7 @@ use super::invocation::Invocation;
 use super::jobs::Loaded;
 use super::planning::{LoadArgs, load_all, surroundings};
 use super::printer::Printer;
-use super::recordings::RecordedConversations;
+use super::recordings::{RecordedConversations, recorded_metrics};
 use super::reindex;
 use super::run::{runtime, waiting_line};
 use super::signals::{FinishedPart, Signals};
@@ -59,6 +59,9 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
         return Err(CliError::Unprepared(Refusal::new(what, "name a job, or another system's file with --target")));
     }
     let Loaded { file, text, job, templates, .. } = jobs.swap_remove(0);
+    if !job.persona.tools.is_empty() {
+        printer.note("note: evaluator.tools are the simulated user's, and none of them is called here: say what you would see and do");
+    }
     let wanted = Overrides { models: args.model.iter().take(1).cloned().collect(), ..Overrides::default() };
     let plan = Plan::for_person(job, wanted, surroundings(context))
         .map_err(|refusals| CliError::Refused(vec![RefusedJob::new(file.clone(), Some(text), refusals)]))?;
@@ -170,7 +173,9 @@ fn write(
     let held = RecordedConversations::open(&[run.to_owned()], &runs.runs_dir, context.redactor())?;
     let mut lowered =
         dataset::lower(&Dataset::from_recorded(&job.name, held.with_users()?), &NOBODY.lowering(false)).document;
-    lowered["metrics"] = json!([{ "trajectory": {}, "threshold": 1.0 }, "rouge"]);
+    let (metrics, note) = recorded_metrics(Some(&job.target));
+    lowered["metrics"] = metrics;
+    note.iter().for_each(|note| printer.note(&format!("note: {note}")));
     let whole = serde_json::to_value(job).unwrap_or_default();
     for key in ["target", "graph", "isolation"] {
         if let Some(value) = whole.get(key).filter(|value| !value.is_null()) {

@@ -4,11 +4,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use super::datasets::reading_warning;
 use super::error::CliError;
+use crate::agent::Ability;
 use crate::dataset::{DiskFiles, Recorded, RecordingKey, Recordings};
 use crate::evidence::{Evidence, TrialId};
-use crate::job::Problems;
+use crate::job::{Problems, Target};
 use crate::plan::Refusal;
 use crate::record::{RunRecord, TrialRecord};
 use crate::report::plain;
@@ -270,4 +273,18 @@ fn no_such(typed: &str, runs: &Path) -> CliError {
         format!("there is no file {}, and no run of that id in {}", plain(typed), runs.display()),
         "the path of a file or a folder, or the id of a run: eval-job list",
     ))
+}
+/// The metrics of cases that are made of recorded conversations: those that need what the target can't report are left out, with a
+/// note. `None` where no target is named yet.
+pub(super) fn recorded_metrics(target: Option<&Target>) -> (Value, Option<String>) {
+    let unable = target.map(|it| &it.transport).filter(|transport| !transport.can(Ability::ReportsTools));
+    match unable {
+        None => (json!([{ "trajectory": {}, "threshold": 1.0 }, "rouge"]), None),
+        Some(transport) => {
+            let (key, help) = (transport.key(), transport.how_to_report_calls());
+            let note =
+                format!("the metric trajectory is left out, as target.{key} can't report function calls; {help}");
+            (json!(["rouge"]), Some(note))
+        }
+    }
 }

@@ -144,13 +144,13 @@ impl ShownRun<'_> {
         let mut first = FirstModel::new(&self.overview.summary);
         for trial in self.trials() {
             let trial = self.prompts.filled_in(trial?);
-            self.printer.data(&fitted(report::conversation(self.overview, &trial, ink)))?;
+            let length = if self.args.verbose > 1 { PromptLength::Whole } else { PromptLength::Folded };
+            self.printer.data(&fitted(report::conversation(self.overview, &trial, ink, length)))?;
             if let Some(divergence) = first.divergence(&trial) {
                 self.printer.data(&fitted(report::divergence(&divergence, ink)))?;
             }
             if self.args.verbose > 0 {
-                let prompts = if self.args.verbose > 1 { PromptLength::Whole } else { PromptLength::Folded };
-                self.printer.data(&fitted(report::judging(&trial, ink, prompts)))?;
+                self.printer.data(&fitted(report::judging(&trial, ink, length)))?;
             }
             if self.cases.is_some() {
                 self.printer.data(&report::scores(&trial, self.context.screen(true)))?;

@@ -13,6 +13,8 @@ pub mod guard;
 mod machine;
 mod persona_reply;
 mod signoff;
+mod wanted_tool;
 
 pub use machine::{Conversation, ConversationRules, Next};
-pub use persona_reply::{PersonaReply, UnusableReply, WantedTool, read_persona_reply};
+pub use persona_reply::{PersonaReply, UnusableReply, read_persona_reply};
+pub use wanted_tool::WantedTool;

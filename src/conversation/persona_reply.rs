@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::signoff::without_signoff;
+use super::wanted_tool::{WantedTool, wanted_tool};
 use crate::text::{contradiction, cut, visible};
 
 /// The reply of the persona.
@@ -20,18 +21,6 @@ pub struct PersonaReply {
     pub tool: Option<WantedTool>,
 }
 
-/// A call of a tool, as the persona's model wrote it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WantedTool {
-    /// The tool's name.
-    pub name: String,
-    /// Its arguments: a mapping, where they are what they must be.
-    pub arguments: Value,
-}
-
-/// The name by which a reply says that it uses no tool.
-const NO_TOOL: &str = "none";
-
 /// The most characters of a reason that are kept.
 const LONGEST_REASON: usize = 300;
 
@@ -40,7 +29,7 @@ const LONGEST_REASON: usize = 300;
 #[error("{0}")]
 pub struct UnusableReply(String);
 
-fn unusable<T>(why: impl Into<String>) -> Result<T, UnusableReply> {
+pub(super) fn unusable<T>(why: impl Into<String>) -> Result<T, UnusableReply> {
     Err(UnusableReply(why.into()))
 }
 
@@ -58,7 +47,9 @@ pub fn read_persona_reply(raw: &str, signoff: &str, has_tools: bool) -> Result<P
         return unusable(format!("the reply is longer than {} KiB; say one thing, briefly", LONGEST >> 10));
     }
     let object = reply_object(raw, has_tools)?;
-    if let Some(tool) = object.as_ref().filter(|_| has_tools).and_then(wanted_tool) {
+    if let Some(object) = object.as_ref().filter(|_| has_tools)
+        && let Some(tool) = wanted_tool(object)?
+    {
         return Ok(PersonaReply { tool: Some(tool), ..PersonaReply::default() });
     }
     let (message, done) = match &object {
@@ -80,19 +71,6 @@ pub fn read_persona_reply(raw: &str, signoff: &str, has_tools: bool) -> Result<P
     let reason = object.as_ref().and_then(|object| object.get("reason")?.as_str()).filter(|_| done).map(str::trim);
     let reason = reason.filter(|reason| !reason.is_empty()).map(|reason| cut(visible(reason), LONGEST_REASON));
     Ok(PersonaReply { message, written, done, reason, tool: None })
-}
-
-/// The tool that a reply names, if it names one.
-fn wanted_tool(object: &Map<String, Value>) -> Option<WantedTool> {
-    let tool = object.get("tool")?;
-    let name = tool.get("name").and_then(Value::as_str).or(tool.as_str())?.trim();
-    let arguments = match tool.get("arguments") {
-        None | Some(Value::Null) => Value::Object(Map::new()),
-        Some(Value::String(text)) if text.trim().is_empty() => Value::Object(Map::new()),
-        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
-        Some(other) => other.clone(),
-    };
-    (!name.is_empty() && name != NO_TOOL).then(|| WantedTool { name: name.to_owned(), arguments })
 }
 
 /// The reason why no user would type this.
@@ -316,9 +294,15 @@ mod tests {
             r#"{"message": "Hi", "done": false, "tool": {"name": "none", "arguments": "{}"}}"#,
             r#"{"message": "Hi", "done": false, "tool": null}"#,
             r#"{"message": "Hi", "tool": {"name": ""}}"#,
+            r#"{"message": "Hi", "tool": {"name": "None", "arguments": "{}"}}"#,
+            r#"{"message": "Hi", "tool": []}"#,
         ] {
             let reply = read_persona_reply(raw, PHRASE, true).unwrap();
             assert_eq!((reply.tool, reply.message.as_deref()), (None, Some("Hi")), "{raw}");
+        }
+        for raw in [r#"{"message": "", "tool": [{"name": "look"}]}"#, r#"{"name": "look", "arguments": {}}"#] {
+            let problem = read_persona_reply(raw, PHRASE, true).unwrap_err().to_string();
+            assert!(problem.contains(r#""tool": {"name": "its name""#), "{raw}: {problem}");
         }
         // Without tools it is a key like any other.
         let raw = r#"{"message": "Hi", "done": false, "tool": {"name": "look"}}"#;

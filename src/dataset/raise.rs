@@ -21,6 +21,9 @@ pub fn from_job(job: &Job) -> (Dataset, Vec<String>) {
     dataset.runs = (job.repeat > 1).then_some(job.repeat);
     dataset.personas.clone_from(&job.persona.personas);
     dataset.cases = job.cases.iter().map(|case| case_of(job, case, &mut warnings)).collect();
+    if !job.persona.tools.is_empty() {
+        warnings.push("evaluator.tools: the user's own tools are eval-job's, and are left out".to_owned());
+    }
     for entry in &job.metrics {
         let mut warn = |what: &str| warnings.push(format!("metric {}: {what}", entry.label()));
         match metric_of(entry, &mut warn) {

@@ -109,7 +109,7 @@ pub struct Evidence {
     pub object_context: Option<Observed<ObjectContext>>,
     /// The result of each Cypher assertion's query after the conversation.
     pub queries: Vec<QueryObservation>,
-    /// The changes of the graph, in the order in which they were seen, or why they could not be observed; `None`
+    /// The changes of the graph, but those by the user's own tools, in the order in which they were seen, or why they could not be observed; `None`
     /// without a graph, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Observed<Vec<Change>>>,
@@ -162,6 +162,11 @@ impl Evidence {
     /// Adds a call of the user's own tools; with its result, it replaces what was noted when it began.
     pub fn add_user_tool_call(&mut self, call: UserToolCall) {
         user_tool_call::add(&mut self.user_tool_calls, call);
+    }
+
+    /// What the user's own tools changed in the graph.
+    pub fn changes_by_user(&self) -> impl Iterator<Item = &Change> {
+        self.user_tool_calls.iter().flat_map(|call| &call.changes)
     }
 
     /// How many tries of a message to the agent failed, over the whole conversation. Seeds do not count, nor do tries that

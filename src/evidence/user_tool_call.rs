@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Change;
 use super::event::present;
 
 /// One call of a tool that the simulated user has: it is the user's doing, and none of the agent's.
@@ -18,6 +19,9 @@ pub struct UserToolCall {
     /// Its result; `None` where none has come.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub result: Option<Value>,
+    /// What differed in the watched graph after it: the user's doing, which `evidence.changes` leaves out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
 }
 
 impl UserToolCall {
@@ -41,7 +45,7 @@ impl UserToolCall {
 
     /// Whether another one is this call, with its result.
     fn is_answered_by(&self, other: &UserToolCall) -> bool {
-        self.result.is_none() && UserToolCall { result: None, ..other.clone() } == *self
+        self.result.is_none() && (self.turn, &self.name, &self.arguments) == (other.turn, &other.name, &other.arguments)
     }
 }
 
@@ -69,9 +73,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::evidence::{ChangeTime, Entity, Node};
 
     fn call(turn: u32, result: Option<Value>) -> UserToolCall {
-        UserToolCall { turn, name: "toggle".to_owned(), arguments: json!({"on": true}), result }
+        UserToolCall { turn, name: "toggle".to_owned(), arguments: json!({"on": true}), result, changes: Vec::new() }
     }
 
     #[test]
@@ -82,6 +87,11 @@ mod tests {
             add(&mut calls, it);
         }
         assert_eq!(calls, [call(1, Some(json!("ok"))), call(1, Some(Value::Null)), call(2, None)]);
+        let (when, labels) = (ChangeTime { turn: 2, late: false }, vec!["Phone".to_owned()]);
+        let entity = Entity::Node(Node { id: "1".to_owned(), labels, properties: Default::default() });
+        let changes = vec![Change::Created { when, entity }];
+        add(&mut calls, UserToolCall { changes, ..call(2, Some(json!("ok"))) });
+        assert_eq!((calls.len(), calls[2].changes.len()), (3, 1));
         let text = serde_json::to_string(&calls).unwrap();
         assert_eq!(serde_json::from_str::<Vec<UserToolCall>>(&text).unwrap(), calls, "null is a result: {text}");
     }

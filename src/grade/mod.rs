@@ -63,6 +63,7 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
             plan: case.plan.as_deref(),
             traits: traits_of_user(case),
             opening: &case.opening.0,
+            tool_calls: &evidence.user_tool_calls,
         },
         judge: JudgeInput {
             prompt: &job.judge.prompt,

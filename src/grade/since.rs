@@ -62,6 +62,8 @@ fn since_graph(cypher: Option<&str>, trial: GradeInput<'_>, before: &ObservedSta
     let (watch, evidence) = (&trial.job.graph.watch, trial.evidence);
     let watched = since_changes(evidence, |change| cypher.is_none_or(|cypher| is_named(cypher, change)));
     let sees_all = watch.labels.is_empty() && watch.predicate.is_none();
+    let by_user = evidence.changes_by_user().any(|change| cypher.is_none_or(|cypher| is_named(cypher, change)));
+    let watched = if by_user { SubjectChange::Changed } else { watched };
     if watched == SubjectChange::Changed || (watched == SubjectChange::Unchanged && sees_all) {
         return watched;
     }

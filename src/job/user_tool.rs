@@ -13,7 +13,7 @@ use crate::metric::json_schema::schema_problem;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "tool of the user")]
 pub struct UserTool {
-    /// Its name; `none` is taken.
+    /// Its name: letters from a to z, digits, `_` and `-`, 64 at most; `none` is taken.
     #[schemars(regex(pattern = r"^[A-Za-z0-9_-]{1,64}$"))]
     pub name: String,
     /// What it does or shows, for the persona.
@@ -57,9 +57,9 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     let mut taken = std::collections::BTreeSet::new();
     for tool in tools.value.items() {
         if let Some((node, name)) = tool.get("name").and_then(|node| Some((node, node.text()?))) {
-            if name == UserTool::NONE {
+            if name.eq_ignore_ascii_case(UserTool::NONE) {
                 report
-                    .add(node.span, "`none` stands for no tool in the persona's replies: call it otherwise".to_owned());
+                    .add(node.span, format!("`{name}` stands for no tool in the persona's replies: call it otherwise"));
             } else if !taken.insert(name) {
                 report.add(node.span, format!("there are two tools `{name}`"));
             }

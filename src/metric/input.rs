@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::trajectory::Expectation;
 use crate::clock::Clock;
-use crate::evidence::{Condition, FactUse, ObjectContext, Observed, Transcript};
+use crate::evidence::{Condition, FactUse, ObjectContext, Observed, Transcript, UserToolCall};
 
 /// The input of a metric: one conversation, and the parts of the job that concern it.
 #[derive(Debug, Clone)]
@@ -76,6 +76,8 @@ pub struct UserInput<'a> {
     pub traits: Cow<'a, [String]>,
     /// The fixed messages with which it begins.
     pub opening: &'a [String],
+    /// The calls of its own tools.
+    pub tool_calls: &'a [UserToolCall],
 }
 
 /// How the judge is asked.

@@ -1,6 +1,6 @@
 //! JSON Schema, for documents and for arguments of calls: compiled once, without anything that is not in it.
 
-use boon::{Compiler, Draft, ErrorKind, SchemaIndex, Schemas, SchemeUrlLoader, ValidationError};
+use boon::{CompileError, Compiler, Draft, ErrorKind, SchemaIndex, Schemas, SchemeUrlLoader, ValidationError};
 use serde_json::{Map, Value};
 
 use super::measured::MeasureProblem;
@@ -30,7 +30,7 @@ impl CompiledSchema {
         compiler.use_loader(Box::new(SchemeUrlLoader::new()));
         compiler.add_resource(NAME, schema.clone()).map_err(|why| wrong(why.to_string()))?;
         let mut schemas = Schemas::new();
-        let root = compiler.compile(NAME, &mut schemas).map_err(|why| wrong(format!("{why:#}")))?;
+        let root = compiler.compile(NAME, &mut schemas).map_err(|why| wrong(uncompiled(&why, schema)))?;
         let compiled = CompiledSchema { schemas, root };
         match compiled.endless() {
             Some(why) => Err(wrong(why)),
@@ -54,13 +54,30 @@ impl CompiledSchema {
 
     /// The violations of a value: place and reason. Empty where it is satisfied.
     pub fn violations(&self, value: &Value) -> Vec<String> {
-        let Err(error) = self.schemas.validate(value, self.root) else { return Vec::new() };
-        let mut all = Vec::new();
-        leaves(&error, &mut all);
-        let more = all.len().saturating_sub(SHOWN);
-        let mut lines: Vec<String> = all.into_iter().take(SHOWN).map(|error| line(error, value)).collect();
-        lines.extend((more > 0).then(|| format!("and {more} more")));
-        lines
+        match self.schemas.validate(value, self.root) {
+            Ok(()) => Vec::new(),
+            Err(error) => lines(&error, value),
+        }
+    }
+}
+
+/// The violations of a document, a line each.
+fn lines(error: &ValidationError<'_, '_>, document: &Value) -> Vec<String> {
+    let mut all = Vec::new();
+    leaves(error, &mut all);
+    let more = all.len().saturating_sub(SHOWN);
+    let mut lines: Vec<String> = all.into_iter().take(SHOWN).map(|error| line(error, document)).collect();
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    lines
+}
+
+/// Why a schema can't be compiled, without the name that it has for us.
+fn uncompiled(why: &CompileError, schema: &Value) -> String {
+    match why {
+        CompileError::ValidationError { src, .. } => {
+            lines(src, schema).join("; ").replace("the document:", "all of it:")
+        }
+        other => visible(&format!("{other:#}").replace(NAME, "")),
     }
 }
 

@@ -92,6 +92,8 @@ impl Plan {
             // Setups and seeds stay: the agent finds what the case says.
         }
         job.persona.personas.clear();
+        // A person has none to call.
+        job.persona.tools.clear();
         (job.greetings, job.max_turns) = (Vec::new(), u32::MAX);
         job.metrics = vec![MetricEntry::new(MetricConfig::new(MetricKind::Timing))];
         job.judge.embeddings = None;

@@ -1,8 +1,10 @@
 //! Refuses tools of the user that can't be called as the job has them.
 
+use std::sync::Arc;
+
 use super::Refusal;
 use crate::agent::Ability;
-use crate::job::{Job, UserTool};
+use crate::job::{Case, Job, UserTool};
 
 /// What can't work about the tools of the user, beside a transport that has none.
 pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
@@ -19,7 +21,7 @@ pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
             "say them in its body, for example: body: {arguments: \"{{ arguments }}\"}",
         ));
     }
-    let is_beside = |case: &&std::sync::Arc<crate::job::Case>| case.reference.is_some() && case.user.is_persona();
+    let is_beside = |case: &&Arc<Case>| case.reference.is_some() && case.user.is_persona();
     if let Some(case) = job.cases.iter().find(is_beside).filter(|_| !tools.is_empty()) {
         refusals.push(Refusal::for_key(
             "evaluator.tools",
@@ -27,5 +29,17 @@ pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
             "leave `reference` out of the case, or `evaluator.tools` out of the job",
         ));
     }
+    let asks = |case: &&Arc<Case>| case.assertions.iter().any(|assertion| assertion.check.needs_user_tool_calls());
+    let unplayed = job.cases.iter().filter(asks).find(|case| tools.is_empty() || !case.user.is_persona());
+    refusals.extend(unplayed.map(|case| {
+        let why = match tools.is_empty() {
+            true => "the user has no tools (evaluator.tools)".to_owned(),
+            false => format!("the fixed messages of case `{}` use none", case.id),
+        };
+        Refusal::new(
+            format!("an assertion looks at `evaluation.userToolCalls`, and {why}"),
+            "name the tools in evaluator.tools, and let the persona play the case; or leave the assertion out of it",
+        )
+    }));
     refusals
 }

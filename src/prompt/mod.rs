@@ -26,7 +26,7 @@ pub use place::PromptPlace;
 pub use question::{QuestionView, RenderedQuestion, ViewItem, call_text, result_text};
 pub use templates::{TemplateKind, Templates};
 pub use user_message::{REVIEW_TEMPLATE, UserMessageView};
-pub use user_tools::{USER_TOOLS_TEMPLATE, UserToolView, tool_exchange};
+pub use user_tools::{USER_TOOLS_TEMPLATE, UserToolView, shown_call, tool_exchange};
 
 /// A prompt could not be rendered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

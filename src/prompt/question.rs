@@ -6,8 +6,9 @@ use minijinja::{Value, context};
 
 use super::cut::Cut;
 use super::fence::escape;
+use super::user_tools::calls_before;
 use super::{PromptError, Templates};
-use crate::evidence::{AgentMessage, ToolUse, Transcript, Turn};
+use crate::evidence::{AgentMessage, ToolUse, Transcript, Turn, UserToolCall};
 
 /// The part of a trial that one question shows to the judge.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +31,8 @@ pub struct QuestionView<'a> {
     pub context: &'a [(&'a str, &'a str)],
     /// The conversation.
     pub transcript: &'a Transcript,
+    /// The calls of the user's own tools.
+    pub user_tools: &'a [UserToolCall],
     /// Whether each message of the agent's is shown by itself and numbered within its turn, in its place among the calls.
     pub by_message: bool,
 }
@@ -113,6 +116,7 @@ impl QuestionView<'_> {
         let context: Vec<Value> = self.context.iter().map(text).collect();
         let (mut transcript, mut cut_turns) = (Vec::new(), BTreeSet::new());
         for (turn, calls) in self.transcript.turns.iter().zip(self.transcript.tool_uses_by_turn()) {
+            transcript.extend(calls_before(turn.number, self.user_tools, &mut cut));
             let before = cut.count();
             transcript.extend(messages_of(turn, &calls, self.by_message, &mut cut));
             cut_turns.extend((cut.count() > before).then_some(turn.number));

@@ -3,14 +3,15 @@
 use minijinja::context;
 use serde_json::{Value, json};
 
-use super::fence::without_tags;
+use super::cut::Cut;
+use super::fence::{escape, without_tags};
 use super::{PromptError, Templates};
 use crate::evidence::{Message, Role, UserToolCall};
 
 /// The template of the instructions about the persona's tools.
 pub const USER_TOOLS_TEMPLATE: &str = "eval/user_tools";
 
-/// The most characters of a result that the persona is shown.
+/// The most characters of a result that the persona, its reviewer and judges are shown.
 const LONGEST: usize = 4000;
 
 /// A tool as the persona sees it.
@@ -49,14 +50,36 @@ impl Templates {
 pub fn tool_exchange(call: &UserToolCall) -> [Message; 2] {
     let tool = json!({"name": call.name, "arguments": call.arguments.to_string()});
     let own = json!({"message": "", "done": false, "reason": "", "tool": tool});
-    let whole = call.result_text();
-    let left_out = whole.chars().count().saturating_sub(LONGEST);
-    let mut shown = without_tags(&whole.chars().take(LONGEST).collect::<String>());
-    if left_out > 0 {
-        shown.push_str(&format!("… ({left_out} more characters)"));
-    }
+    let shown = without_tags(&beginning(&call.result_text()));
     let shown = format!("<tool-result name=\"{}\">{shown}</tool-result>", without_tags(&call.name));
     [Message::new(Role::Assistant, own.to_string()), Message::new(Role::User, shown)]
+}
+
+/// A call and its result as a judge reads them, each cut. Without a result the second is empty.
+pub fn shown_call(call: &UserToolCall) -> [String; 2] {
+    let UserToolCall { name, arguments, .. } = call;
+    [beginning(&format!("{name} {arguments}")), beginning(&call.result_text())]
+}
+
+/// The calls before the user's message of a turn, and their results, as messages of a judge's transcript.
+pub(super) fn calls_before(turn: u32, calls: &[UserToolCall], cut: &mut Cut) -> Vec<minijinja::Value> {
+    let mut messages = Vec::new();
+    for call in calls.iter().filter(|call| call.turn == turn) {
+        let [called, result] = shown_call(call);
+        for (from, text) in [("user's call of a tool", called), ("user's tool", result)] {
+            let text = cut.text(&text, || format!("a call of the user's tools in turn {turn}"));
+            messages.push(context! { turn, from, text => escape(&text), number => () });
+        }
+    }
+    messages
+}
+
+/// The first characters of a text, and how many more there are.
+fn beginning(whole: &str) -> String {
+    match whole.char_indices().nth(LONGEST) {
+        None => whole.to_owned(),
+        Some((end, _)) => format!("{}… ({} more characters)", &whole[..end], whole[end..].chars().count()),
+    }
 }
 
 #[cfg(test)]
@@ -65,7 +88,8 @@ mod tests {
 
     fn result(result: Value) -> String {
         let arguments = json!({"on": true});
-        let call = UserToolCall { turn: 1, name: "toggle".to_owned(), arguments, result: Some(result) };
+        let call =
+            UserToolCall { turn: 1, name: "toggle".to_owned(), arguments, result: Some(result), changes: Vec::new() };
         let [own, seen] = tool_exchange(&call);
         assert_eq!((own.role, seen.role), (Role::Assistant, Role::User));
         assert!(own.content.contains(r#""arguments":"{\"on\":true}""#), "{}", own.content);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Ink, TrialNames, count, duration, plain};
+use super::{Ink, TrialNames, count, duration, plain, thousands};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, Event, EventKind, FailedAttempt, GuardFinding, Observed, PersonaFault,
     Speaker, UserToolCall,
@@ -25,7 +25,7 @@ pub fn divergence(divergence: &ModelDivergence, ink: Ink) -> String {
 }
 
 /// A trial's conversation; empty where there was none.
-pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
+pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink, length: PromptLength) -> String {
     let mut page = String::new();
     if trial.evidence.is_none()
         && trial.agent_output.is_none()
@@ -74,7 +74,7 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
             let _ = writeln!(page, "   {}", ink.unsure(&not_sent(fault)));
         }
         for call in tool_calls.iter().filter(|call| call.turn == turn.number) {
-            let _ = writeln!(page, "   {}", user_tool_call(call, ink));
+            let _ = writeln!(page, "   {}", user_tool_call(call, ink, length));
         }
         if !turn.is_greeting() {
             let _ = writeln!(
@@ -109,7 +109,7 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
         let _ = writeln!(page, "   {}", ink.unsure(&not_sent(fault)));
     }
     for call in tool_calls.iter().filter(|call| call.turn > last.unwrap_or_default()) {
-        let _ = writeln!(page, "   {}", user_tool_call(call, ink));
+        let _ = writeln!(page, "   {}", user_tool_call(call, ink, length));
     }
     if let Some(pending) = &trial.pending {
         let _ = writeln!(page, "   {} {}", ink.unsure("on its way:"), indented(pending));
@@ -130,10 +130,23 @@ fn not_sent(fault: &PersonaFault) -> String {
     format!("not sent ({}): {}", why.join("; "), indented(&fault.text))
 }
 
-/// A call of the user's own tools, with its result.
-pub fn user_tool_call(call: &UserToolCall, ink: Ink) -> String {
+/// The most characters that are shown of a call that is folded.
+const LONGEST_CALL: usize = 2_000;
+
+/// A call of the user's own tools, with its result and what it changed in the graph.
+pub fn user_tool_call(call: &UserToolCall, ink: Ink, length: PromptLength) -> String {
     let kind = ink.paint(anstyle::AnsiColor::Cyan.on_default(), "[user's tool]");
-    format!("{kind} {}", indented(&user_tool_text(call)))
+    let changes = call.changes.iter().map(|change| format!("\n     {}", self::change(change, ink)));
+    let text = user_tool_text(call);
+    let text = match text.char_indices().nth(LONGEST_CALL).filter(|_| length == PromptLength::Folded) {
+        None => indented(&text),
+        Some((end, _)) => {
+            let more =
+                format!("({} more characters; show -vv has them)", thousands(text[end..].chars().count() as u64));
+            format!("{}… {}", indented(&text[..end]), ink.dim(&more))
+        }
+    };
+    format!("{kind} {text}{}", changes.collect::<String>())
 }
 
 /// The words for a call of the user's own tools.
@@ -150,7 +163,7 @@ pub(super) fn title(run: &Overview, trial: &TrialRecord) -> String {
     format!("{case}{} · {}{repeat}", plain(&id.model), id.condition.label())
 }
 
-/// How much of the judge's prompts is shown.
+/// How much of long texts is shown: of the judge's prompts, and of results of the user's own tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptLength {
     /// The first words: most of a prompt is the conversation, which is shown anyway.

@@ -244,6 +244,8 @@ mod tests {
                 background: &[],
                 signoff: "Bye",
                 faults: &[Guard::RoleSwap, Guard::Empty],
+                tools: &[],
+                tool_calls: &[],
                 transcript: &transcript,
                 message: "I have booked it\nfor you.",
                 is_done: false,

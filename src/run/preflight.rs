@@ -141,12 +141,30 @@ async fn agent(engine: &Engine) -> Preflight {
     }
     let Some(url) = transport.address().and_then(address) else { return Preflight::default() };
     match reach(engine, &url).await {
-        Ok(()) => Preflight::ready("agent listens"),
+        Ok(()) => user_tools(engine, &url).await,
         Err(problem) => {
             let (transport, key) = (transport.key(), transport.address_key());
             let says = if key.contains(" and ") { "say" } else { "says" };
             let help = format!("is the agent running? target.{transport}.{key} {says} where it is looked for");
             Preflight::failed(format!("the agent is not reachable: {problem}"), help)
+        }
+    }
+}
+
+/// Checks that the tools of the user are there, where they are not at the agent's own address, which listens.
+async fn user_tools(engine: &Engine, agent: &Url) -> Preflight {
+    let job = &engine.plan.job;
+    let ready = Preflight::ready("agent listens");
+    let own = job.target.transport.user_tools_address().filter(|_| !job.persona.tools.is_empty());
+    let Some(url) = own.and_then(address).filter(|url| url != agent) else { return ready };
+    match reach(engine, &url).await {
+        Ok(()) => ready,
+        Err(problem) => {
+            let key = job.target.transport.key();
+            let help =
+                format!("is what carries them out running? target.{key}.userTools.url says where it is looked for");
+            let failed = Preflight::failed(format!("the user's tools are not reachable: {problem}"), help);
+            Preflight { ready: ready.ready, ..failed }
         }
     }
 }

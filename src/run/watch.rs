@@ -77,37 +77,30 @@ impl<'a> Watch<'a> {
 
     /// Takes a snapshot of the graph after a turn and appends the changes to the sink.
     pub(super) async fn after_turn(&mut self, turn: u32) -> io::Result<()> {
-        self.look(ChangeTime { turn, late: false }).await
+        self.look(ChangeTime { turn, late: false }, &format!("the look after turn {turn}")).await
+    }
+
+    /// Takes a snapshot before a call of one of the user's tools, the how manieth it is: what has changed by then is the agent's, and of
+    /// the turn before.
+    pub(super) async fn before_tool(&mut self, turn: u32, number: u32) -> io::Result<()> {
+        let when = ChangeTime { turn: turn.saturating_sub(1).max(1), late: false };
+        self.look(when, &format!("the look before call {number} of a tool")).await
+    }
+
+    /// Takes a snapshot after the call. What has changed by now is the user's doing, and not among the changes of the conversation.
+    pub(super) async fn after_tool(&mut self, turn: u32, number: u32) -> Vec<Change> {
+        self.differences(ChangeTime { turn, late: false }, &format!("the look after call {number} of a tool")).await
     }
 
     /// Takes the last snapshot. Returns all changes of the conversation, or why they are unknown; `None` where there is no graph or
     /// it is not watched.
     pub(super) async fn at_end(mut self, last_turn: u32) -> io::Result<Option<Observed<Vec<Change>>>> {
-        self.look(ChangeTime { turn: last_turn, late: true }).await?;
+        self.look(ChangeTime { turn: last_turn, late: true }, "the last look").await?;
         Ok(self.changes)
     }
 
-    async fn look(&mut self, when: ChangeTime) -> io::Result<()> {
-        let Some(snapshotter) = &self.snapshotter else { return Ok(()) };
-        let taking = GraphSnapshot::take(
-            snapshotter.graph.as_ref(),
-            &snapshotter.window,
-            &snapshotter.parameters,
-            Some(&snapshotter.last),
-        );
-        let ChangeTime { turn, late } = when;
-        let after = if late { "the last look".to_owned() } else { format!("the look after turn {turn}") };
-        let next = match self.in_time(&format!("{after} took too long"), taking).await {
-            Ok(Some(next)) => next,
-            Ok(None) => return Ok(()),
-            Err(error) => {
-                self.give_up(error.to_string());
-                return Ok(());
-            }
-        };
-        let Some(snapshotter) = &mut self.snapshotter else { return Ok(()) };
-        let new = difference(&snapshotter.last, &next, when);
-        snapshotter.last = next;
+    async fn look(&mut self, when: ChangeTime, what: &str) -> io::Result<()> {
+        let new = self.differences(when, what).await;
         if new.is_empty() {
             return Ok(());
         }
@@ -115,6 +108,29 @@ impl<'a> Watch<'a> {
             changes.extend(new.iter().cloned());
         }
         self.env.engine.sink.append(Entry::GraphChanged { trial: self.env.trial.id.number, changes: new })
+    }
+
+    /// Takes a snapshot: what differs from the one before.
+    async fn differences(&mut self, when: ChangeTime, what: &str) -> Vec<Change> {
+        let Some(snapshotter) = &self.snapshotter else { return Vec::new() };
+        let taking = GraphSnapshot::take(
+            snapshotter.graph.as_ref(),
+            &snapshotter.window,
+            &snapshotter.parameters,
+            Some(&snapshotter.last),
+        );
+        let next = match self.in_time(&format!("{what} took too long"), taking).await {
+            Ok(Some(next)) => next,
+            Ok(None) => return Vec::new(),
+            Err(error) => {
+                self.give_up(error.to_string());
+                return Vec::new();
+            }
+        };
+        let Some(snapshotter) = &mut self.snapshotter else { return Vec::new() };
+        let new = difference(&snapshotter.last, &next, when);
+        snapshotter.last = next;
+        new
     }
 
     /// Fails where all queries of a snapshot together take longer than `limits.query`, to which the graph holds each of them: it

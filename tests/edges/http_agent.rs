@@ -73,7 +73,13 @@ async fn a_tool_of_the_user_is_called_once_and_its_result_is_json_text_or_nothin
         config
     };
     let arguments = json!({"on": true, "why": "\"quoted\" {{ name }}"});
-    let call = UserToolCall { turn: 1, name: "toggle data".to_owned(), arguments: arguments.clone(), result: None };
+    let call = UserToolCall {
+        turn: 1,
+        name: "toggle data".to_owned(),
+        arguments: arguments.clone(),
+        result: None,
+        changes: Vec::new(),
+    };
     for (answer, path, expected) in [
         (Answer::json(200, r#"{"on":[1,2]}"#), None, json!({"on": [1, 2]})),
         (Answer::json(200, r#"{"on":[1,2]}"#), Some("$.on[*]"), json!([1, 2])),

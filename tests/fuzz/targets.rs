@@ -132,7 +132,7 @@ pub fn journal(bytes: &[u8]) {
     let mut gathered = Gathered::default();
     for (group, trial) in &trials {
         gathered.add(*group, trial);
-        let _ = eval_job::report::conversation(&overview, trial, Ink::None);
+        let _ = eval_job::report::conversation(&overview, trial, Ink::None, eval_job::report::PromptLength::Folded);
     }
     let screen = Screen { ink: Ink::None, width: 60, is_unfolded: true };
     assert!(!eval_job::report::terminal(&overview, &gathered, screen).is_empty());

@@ -71,6 +71,7 @@ mod trend;
 mod twice;
 mod until;
 mod user_tools;
+mod user_tools_faults;
 mod wire;
 mod worth;
 mod wrong_jobs;

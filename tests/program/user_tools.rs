@@ -135,10 +135,10 @@ fn judge() -> Server {
     })
 }
 
-struct World {
+pub(super) struct World {
     folder: tempfile::TempDir,
     phones: Arc<Mutex<Phones>>,
-    user: Server,
+    pub(super) user: Server,
     silent: Silence,
     arrived: mpsc::Receiver<()>,
     _servers: [Server; 2],
@@ -154,7 +154,7 @@ fn tools() -> Value {
 
 impl World {
     /// `how` is how the target and the user are: `500`, `unknown once`.
-    fn new(how: &'static str) -> World {
+    pub(super) fn new(how: &'static str) -> World {
         let (sender, arrived) = mpsc::channel();
         let silent = Silence(Arc::default(), Arc::new(Mutex::new(sender)));
         let phones = Arc::<Mutex<Phones>>::default();
@@ -190,26 +190,26 @@ impl World {
         world
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn job(&self) -> Value {
+    pub(super) fn job(&self) -> Value {
         serde_json::from_str(&std::fs::read_to_string(self.path().join("job.yml")).unwrap()).unwrap()
     }
 
-    fn write(&self, job: &Value) {
+    pub(super) fn write(&self, job: &Value) {
         std::fs::write(self.path().join("job.yml"), job.to_string()).unwrap();
     }
 
-    fn command(&self, line: &str) -> Command {
+    pub(super) fn command(&self, line: &str) -> Command {
         let mut command = eval_job(self.path());
         command.args(line.split_whitespace()).env("EVAL_JOB_AGENT_API_KEY", KEY).stdin(Stdio::null());
         command
     }
 
     /// The status, all that was printed on one line, and the only trial.
-    fn run(&self, flags: &str) -> (Option<i32>, String, Value) {
+    pub(super) fn run(&self, flags: &str) -> (Option<i32>, String, Value) {
         let output = self.command(&format!("run job.yml --no-progress -o run.json {flags}")).output().unwrap();
         let page = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
         let record = std::fs::read_to_string(self.path().join("run.json")).unwrap_or_else(|_| panic!("{page}"));
@@ -217,14 +217,14 @@ impl World {
         (output.status.code(), page, record["trials"][0].clone())
     }
 
-    fn called(&self) -> Vec<String> {
+    pub(super) fn called(&self) -> Vec<String> {
         self.phones.lock().unwrap().called.clone()
     }
 }
 
 const CALLED: [&str; 2] = ["s1 status_bar {}", r#"s1 toggle_data {"on":true}"#];
 
-fn assert_solved(page: &str, trial: &Value) {
+pub(super) fn assert_solved(page: &str, trial: &Value) {
     assert_eq!(trial["outcome"]["kind"], "graded", "{page}");
     let turns = trial["evidence"]["transcript"].as_array().unwrap();
     let said = |at: usize| turns[at]["agent"].as_str().unwrap();
@@ -263,6 +263,9 @@ fn what_the_agent_asks_for_is_done_and_told() {
         let [before, after] = [&pair[0], &pair[1]].map(|it| it["messages"].as_array().unwrap().clone());
         assert_eq!(before[..], after[..before.len()]);
     }
+    // The judge sees what was done with the tools, as the user's.
+    let judged = world._servers[1].requests().into_iter().find(|it| it.path.ends_with("completions")).unwrap().body;
+    assert!(judged.contains("user's call of a tool") && judged.contains("TeleNova"), "{judged}");
     let schema = asked[0]["response_format"]["json_schema"]["schema"]["properties"]["tool"].to_string();
     assert!(schema.contains(r#"["none","status_bar","toggle_data"]"#), "{schema}");
 }
@@ -321,7 +324,6 @@ fn a_tool_that_fails_breaks_the_trial_and_is_called_once() {
         ("500", "the user's tool `status_bar` failed: POST http", 1),
         ("500", "answered 500 Internal Server Error: ", 1),
         ("500", "out of order", 1),
-        ("nobody", "target.http.userTools.url says where it was looked for", 0),
         ("page", "failed: POST http", 1),
         ("other", "failed: target.http.userTools.result: nothing is there in the reply to the call", 1),
     ] {
@@ -400,7 +402,7 @@ fn a_conversation_that_was_killed_during_a_call_begins_again() {
 }
 
 /// The same desk as a command, whose tools do this.
-fn desk(status_bar: &str) -> String {
+pub(super) fn desk(status_bar: &str) -> String {
     format!(
         r#"on=off; turn=0
         while IFS= read -r line; do case "$line" in
@@ -416,9 +418,9 @@ fn desk(status_bar: &str) -> String {
     )
 }
 
-const SHOWS: &str = r#"echo 'USER_TOOL_RESULT: {"data": "off", "code": "4711"}'"#;
+pub(super) const SHOWS: &str = r#"echo 'USER_TOOL_RESULT: {"data": "off", "code": "4711"}'"#;
 
-fn by_command(script: &str) -> World {
+pub(super) fn by_command(script: &str) -> World {
     let world = World::new("good");
     let mut job = world.job();
     let command = json!({"command": "sh", "args": ["-c", script], "greeting": false, "userTools": true});
@@ -451,7 +453,7 @@ fn a_command_carries_out_the_tools_of_its_user() {
 #[test]
 fn tools_that_nobody_can_call_are_refused_before_anything_is_sent() {
     type Change = fn(&mut Value);
-    let cases: [(Change, &str); 12] = [
+    let cases: [(Change, &str); 15] = [
         (
             |job| job["target"] = json!({"user": "u", "chatbot": "c", "openai": {"baseUrl": "http://127.0.0.1:9/v1"}}),
             "the user has tools (evaluator.tools), and target.openai can't call tools of the user",
@@ -479,6 +481,18 @@ fn tools_that_nobody_can_call_are_refused_before_anything_is_sent() {
         (
             |job| job["target"]["http"]["userTools"]["url"] = "http://127.0.0.1:9/tools".into(),
             "target.http.userTools: nothing in it says {{ name }}",
+        ),
+        (
+            |job| drop(job["evaluator"].as_object_mut().unwrap().remove("tools")),
+            "an assertion looks at `evaluation.userToolCalls`, and the user has no tools (evaluator.tools)",
+        ),
+        (
+            |job| job["cases"] = json!([{"id": "a"}, {"id": "b", "script": ["Hi"]}]),
+            "looks at `evaluation.userToolCalls`, and the fixed messages of case `b` use none",
+        ),
+        (
+            |job| job["evaluator"]["tools"][1]["parameters"] = json!({"type": "objekt", "required": 3}),
+            "`parameters` is no JSON Schema: `/type`: ",
         ),
         (
             |job| job["target"]["http"]["userTools"]["body"] = json!({}),

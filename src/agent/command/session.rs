@@ -37,6 +37,8 @@ pub(super) struct CommandSession {
     stdout: BufReader<ChildStdout>,
     /// The beginning of a line that had come when the last message was sent: a prompt, for example.
     begun_line: Vec<u8>,
+    /// What came between the last message and a call of a tool of the user.
+    pub(super) early: Vec<Event>,
     /// The output on standard error, and the task that reads it.
     errors: Listener,
     drain: JoinHandle<()>,
@@ -114,6 +116,7 @@ impl CommandSession {
             stdin,
             stdout: BufReader::new(stdout),
             begun_line: Vec::new(),
+            early: Vec::new(),
             errors,
             drain,
             counted: Usage::default(),
@@ -175,7 +178,10 @@ impl CommandSession {
     }
 
     async fn exchange(&mut self, line: Option<&str>, reader: &mut MessageReader) -> Result<Reply, AgentError> {
-        let events = if line.is_some() { self.take_early().await? } else { Vec::new() };
+        let mut events = std::mem::take(&mut self.early);
+        if line.is_some() {
+            events.extend(self.take_early().await?);
+        }
         // The agent may answer before we know that the line was written.
         let sent = self.settings.context.clock.start();
         if let Some(line) = line
@@ -210,7 +216,7 @@ impl CommandSession {
 
     /// Takes the lines that came after the end of the message before, or before the first one: they answer nothing that is
     /// said from now on. Returns them as an event.
-    async fn take_early(&mut self) -> Result<Vec<Event>, AgentError> {
+    pub(super) async fn take_early(&mut self) -> Result<Vec<Event>, AgentError> {
         let (mut lines, mut read) = (Vec::new(), 0);
         while read <= BODY_CAP {
             // The runtime learns what has come when it is let.

@@ -8,10 +8,11 @@ use super::session::CommandSession;
 use super::wire::{MessageReader, ToolAnswer, USER_TOOL, tool_answer};
 use crate::agent::{AgentError, AgentErrorKind};
 use crate::evidence::UserToolCall;
-use crate::http::{BODY_CAP, read_json};
+use crate::http::BODY_CAP;
 
 impl CommandSession {
-    /// Sends the call and reads up to its result. What else is printed meanwhile is passed over.
+    /// Sends the call and reads up to its result. What was printed before it answers nothing, and what else is printed meanwhile is passed
+    /// over.
     pub(super) async fn user_tool(&mut self, call: &UserToolCall) -> Result<Value, AgentError> {
         let limit = self.settings.context.turn_limit;
         let outcome = timeout(limit, self.tool_exchange(call)).await;
@@ -26,6 +27,8 @@ impl CommandSession {
     async fn tool_exchange(&mut self, call: &UserToolCall) -> Result<Value, AgentError> {
         let sent = json!({"name": call.name, "arguments": call.arguments});
         let nothing = MessageReader::default();
+        let early = self.take_early().await?;
+        self.early.extend(early);
         if let Err(error) = self.write(&format!("{USER_TOOL} {sent}")).await {
             return Err(self.ended_error(&format!("it does not take any more input ({error})"), &nothing).await);
         }
@@ -38,7 +41,14 @@ impl CommandSession {
             }
             match tool_answer(&String::from_utf8_lossy(&line), &terminator) {
                 ToolAnswer::Nothing => {}
-                ToolAnswer::Result(text) => return Ok(read_json(&text).unwrap_or(text.into())),
+                ToolAnswer::Result(result) => return Ok(result),
+                ToolAnswer::Begun(text) => {
+                    let text = self.quoted(&text);
+                    let what = format!(
+                        "the result of the user's tool begins as JSON, {text}, and does not end on its line; print it on one"
+                    );
+                    return Err(AgentError { kind: AgentErrorKind::Unreadable, ..self.malformed(&what) });
+                }
                 ToolAnswer::Error(text) => {
                     let what = format!("USER_TOOL_ERROR: {}", self.quoted(&text));
                     return Err(self.malformed(&what));

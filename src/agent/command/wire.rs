@@ -1,6 +1,9 @@
 //! The line protocol: the beginning and end of a message, and reports of tokens.
 
+use serde_json::Value;
+
 use crate::evidence::Usage;
+use crate::http::read_json;
 
 /// The prefix of a message.
 const PREFIX: &str = "agent:";
@@ -87,23 +90,52 @@ pub(super) enum ToolAnswer {
     /// Nothing: it is a line of something else.
     Nothing,
     /// Its result: JSON, or any text.
-    Result(String),
+    Result(Value),
+    /// A result that begins as JSON and does not end on its line.
+    Begun(String),
     /// It failed, and why.
     Error(String),
     /// The agent took the call for a message, and answered with one.
     Message(String),
 }
 
-/// Reads a line that comes after `**user_tool**`.
+/// Reads a line that comes after `**user_tool**`. A prompt, a time or a colour may stand before the answer, as before a message.
 pub(super) fn tool_answer(line: &str, terminator: &str) -> ToolAnswer {
+    let line = without_colours(line);
     let line = line.trim();
-    let rest = |prefix: &str| line.strip_prefix(prefix).map(|rest| rest.trim().to_owned());
+    let rest = |prefix: &str| line.find(prefix).map(|at| (at, line[at + prefix.len()..].trim()));
+    let said = line.trim_start_matches(|c: char| !c.is_alphanumeric());
     match (rest("USER_TOOL_RESULT:"), rest("USER_TOOL_ERROR:")) {
-        (Some(result), _) => ToolAnswer::Result(result),
-        (_, Some(error)) => ToolAnswer::Error(error),
-        _ if line.ends_with(terminator) || line.starts_with(PREFIX) => ToolAnswer::Message(line.to_owned()),
+        // The first one: an error may quote the other, and a result too.
+        (Some((at, result)), error) if error.is_none_or(|(other, _)| at < other) => match read_json::<Value>(result) {
+            Ok(json) => ToolAnswer::Result(json),
+            Err(problem) if problem.is_eof() && result.starts_with(['{', '[', '"']) => {
+                ToolAnswer::Begun(result.to_owned())
+            }
+            Err(_) => ToolAnswer::Result(result.into()),
+        },
+        (_, Some((_, error))) => ToolAnswer::Error(error.to_owned()),
+        _ if line.ends_with(terminator) || said.starts_with(PREFIX) => ToolAnswer::Message(line.to_owned()),
         _ => ToolAnswer::Nothing,
     }
+}
+
+/// A line without the escape sequences that colour it in a terminal: `ESC [ … m`.
+fn without_colours(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        let end = after.find(|c: char| !c.is_ascii_digit() && c != ';').filter(|end| after[*end..].starts_with('m'));
+        plain.push_str(before);
+        match end {
+            Some(end) => rest = &after[end + 1..],
+            None => {
+                plain.push_str("\u{1b}[");
+                rest = after;
+            }
+        }
+    }
+    plain + rest
 }
 
 /// Whether the answer to `**tokens**` ends here.
@@ -149,6 +181,7 @@ pub(super) fn since(earlier: Usage, now: Usage) -> Usage {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
 
@@ -175,8 +208,23 @@ mod tests {
     #[test]
     fn a_result_is_told_from_a_log_and_from_a_message() {
         for (line, answer) in [
-            ("USER_TOOL_RESULT: {\"on\": true}\n", ToolAnswer::Result("{\"on\": true}".to_owned())),
-            ("USER_TOOL_RESULT:", ToolAnswer::Result(String::new())),
+            ("USER_TOOL_RESULT: {\"on\": true}\n", ToolAnswer::Result(json!({"on": true}))),
+            ("USER_TOOL_RESULT:", ToolAnswer::Result("".into())),
+            ("USER_TOOL_RESULT: it's [on", ToolAnswer::Result("it's [on".into())),
+            ("USER_TOOL_RESULT: {on", ToolAnswer::Result("{on".into())),
+            ("USER_TOOL_RESULT: {\n", ToolAnswer::Begun("{".to_owned())),
+            ("USER_TOOL_RESULT: [1, {\"a\":", ToolAnswer::Begun("[1, {\"a\":".to_owned())),
+            ("> USER_TOOL_RESULT: 3", ToolAnswer::Result(json!(3))),
+            ("12:00:01 INFO USER_TOOL_RESULT: {\"ok\": 1}\r\n", ToolAnswer::Result(json!({"ok": 1}))),
+            ("\u{1b}[1;32mUSER_TOOL_RESULT: {\"ok\": 1}\u{1b}[0m\n", ToolAnswer::Result(json!({"ok": 1}))),
+            ("\u{feff}USER_TOOL_RESULT: 1", ToolAnswer::Result(json!(1))),
+            (
+                "USER_TOOL_RESULT: the log says USER_TOOL_ERROR: x",
+                ToolAnswer::Result("the log says USER_TOOL_ERROR: x".into()),
+            ),
+            ("> USER_TOOL_ERROR: no USER_TOOL_RESULT: x", ToolAnswer::Error("no USER_TOOL_RESULT: x".to_owned())),
+            ("> agent: what?", ToolAnswer::Message("> agent: what?".to_owned())),
+            ("INFO the agent: toggled", ToolAnswer::Nothing),
             ("USER_TOOL_ERROR: no SIM", ToolAnswer::Error("no SIM".to_owned())),
             ("INFO toggled", ToolAnswer::Nothing),
             ("", ToolAnswer::Nothing),
@@ -228,10 +276,11 @@ mod tests {
         }
 
         #[test]
-        fn any_line_is_survived(line in "(agent:|:DONE|TOKEN_SUMMARY:|INPUT:|\\PC){0,8}") {
+        fn any_line_is_survived(line in "(agent:|:DONE|TOKEN_SUMMARY:|INPUT:|USER_TOOL_RESULT:|\u{1b}\\[|3m|\\PC){0,8}") {
             let mut reader = MessageReader::default();
             reader.take(&line, ":DONE");
             let _ = tokens_of(&line);
+            tool_answer(&line, ":DONE");
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod config;
 mod done;
+mod formatter;
 mod off_thread;
 mod path;
 mod pick;

@@ -1,12 +1,12 @@
 //! Templates: each text is filled in on its own, so that no message can break out of its place.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use minijinja::value::{Serde, Value as Filling};
-use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior};
+use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior};
 use serde_json::Value;
 
+use super::formatter::{percent_encoded, written};
 use super::off_thread::{LIMIT, off_thread};
 use crate::agent::SettingError;
 use crate::http::{Url, address_problem, header_problem};
@@ -38,12 +38,13 @@ pub(in crate::agent) fn address(
     values.as_object_mut().and_then(|values| values.remove("apiKey"));
     let base = values.as_object_mut().and_then(|values| values.remove("baseUrl")).unwrap_or_default();
     let mut filling = Filling::from(Serde(&values));
-    if let Some(base) = base.as_str() {
-        let base = Filling::from_safe_string(base.to_owned());
-        filling = minijinja::context! { baseUrl => base, ..filling };
+    let base = base.as_str().map(str::to_owned);
+    if let Some(base) = &base {
+        filling = minijinja::context! { baseUrl => Filling::from_safe_string(base.clone()), ..filling };
     }
-    let url = environment(true).render_str(text, filling.clone());
-    let url = url.map_err(|error| unfilled("url", &error, text, &filling))?;
+    let mut environment = environment(&filling);
+    environment.set_formatter(move |out, state, value| percent_encoded(out, state, value, base.as_deref()));
+    let url = rendered(&environment, "url", text, &filling)?;
     match address_problem(url.trim(), schemes) {
         None => {
             let problem = || format!("that is no address; write it like {example}");
@@ -58,8 +59,9 @@ pub(in crate::agent) fn headers_of(
     headers: &BTreeMap<String, String>,
     values: &Value,
 ) -> Result<Vec<(String, Secret)>, SettingError> {
-    let (plain, values) = (environment(false), Filling::from(Serde(values)));
-    let fill = |(name, value): (&String, &String)| match plain.render_str(value, values.clone()) {
+    let values = Filling::from(Serde(values));
+    let plain = environment(&values);
+    let fill = |(name, value): (&String, &String)| match rendered(&plain, &format!("headers.{name}"), value, &values) {
         Ok(_) if value.contains("${") => {
             let problem = format!(
                 "`{name}` has a variable, and none are filled in here; {{{{ apiKey }}}} is EVAL_JOB_AGENT_API_KEY"
@@ -70,14 +72,15 @@ pub(in crate::agent) fn headers_of(
             None => Ok((name.clone(), Secret::new(value))),
             Some(what) => Err(SettingError::new("headers", format!("`{name}` {what}"))),
         },
-        Err(error) => Err(unfilled(&format!("headers.{name}"), &error, value, &values)),
+        Err(problem) => Err(problem),
     };
     headers.iter().map(fill).collect()
 }
 
 /// Fills in every text of a JSON value. The key of an error is the place of the text: `key.items[0]`.
 pub(in crate::agent) fn fill_all(key: &str, body: &Value, values: &Value) -> Result<Value, SettingError> {
-    fill(&environment(false), key, body, &Filling::from(Serde(values)))
+    let values = Filling::from(Serde(values));
+    fill(&environment(&values), key, body, &values)
 }
 
 /// The same during a run: templates that can take long are rendered on a thread of their own.
@@ -109,7 +112,7 @@ pub(super) fn can_be_slow_within(body: &Value) -> bool {
 
 /// Whether a template uses one of its values, and not only has its name in a text.
 pub(in crate::agent) fn mentions(template: &str, name: &str) -> bool {
-    let environment = environment(false);
+    let environment = environment(&Filling::UNDEFINED);
     environment.template_from_str(template).is_ok_and(|template| template.undeclared_variables(false).contains(name))
 }
 
@@ -123,37 +126,44 @@ pub(in crate::agent) fn mentions_within(body: &Value, name: &str) -> bool {
     }
 }
 
-fn environment(is_address: bool) -> Environment<'static> {
+/// The environment for templates with these values. An argument that a call of a tool lacks is empty: not every call has each.
+fn environment(values: &Filling) -> Environment<'static> {
     let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let undefined = if is_of_tool(values) { UndefinedBehavior::Chainable } else { UndefinedBehavior::Strict };
+    environment.set_undefined_behavior(undefined);
     environment.set_fuel(Some(STEPS));
     environment.set_time_limit(LIMIT);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
-    if is_address {
-        environment.set_formatter(percent_encoded);
-    }
+    environment.set_formatter(written);
     environment
 }
 
-/// Puts a value into an address: as one segment, or one part of a query, whatever it holds (RFC 3986, section 2).
-fn percent_encoded(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Filling) -> Result<(), Error> {
-    if value.is_safe() || value.is_undefined() {
-        return minijinja::escape_formatter(out, state, value);
-    }
-    for byte in value.to_string().bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.write_char(byte.into())?,
-            byte => write!(out, "%{byte:02X}")?,
+/// Whether these are the values for a call of a tool of the user.
+fn is_of_tool(values: &Filling) -> bool {
+    has(values, TOOL_NAMES[1])
+}
+
+fn has(values: &Filling, name: &str) -> bool {
+    values.get_attr(name).is_ok_and(|value| !value.is_undefined())
+}
+
+/// Renders a text, in which each name must be known, whatever is undefined within the values of a call.
+fn rendered(environment: &Environment<'_>, key: &str, text: &str, values: &Filling) -> Result<String, SettingError> {
+    if is_of_tool(values)
+        && let Ok(template) = environment.template_from_str(text)
+    {
+        let names = template.undeclared_variables(false).into_iter().filter(|name| !has(values, name));
+        let first = names.map(|name| (text.find(&name).unwrap_or_default(), name)).min();
+        if let Some((at, name)) = first {
+            return Err(SettingError::within(key, place(text, at), not_known(Some(&name), values)));
         }
     }
-    Ok(())
+    environment.render_str(text, values.clone()).map_err(|error| unfilled(key, &error, text, values))
 }
 
 fn fill(environment: &Environment<'_>, key: &str, body: &Value, values: &Filling) -> Result<Value, SettingError> {
     Ok(match body {
-        Value::String(text) => {
-            fill_text(environment, text, values).map_err(|error| unfilled(key, &error, text, values))?
-        }
+        Value::String(text) => fill_text(environment, key, text, values)?,
         Value::Array(list) => {
             let items = list.iter().enumerate();
             let filled = items.map(|(index, item)| fill(environment, &format!("{key}[{index}]"), item, values));
@@ -169,11 +179,12 @@ fn fill(environment: &Environment<'_>, key: &str, body: &Value, values: &Filling
     })
 }
 
-fn fill_text(environment: &Environment<'_>, text: &str, values: &Filling) -> Result<Value, Error> {
+fn fill_text(environment: &Environment<'_>, key: &str, text: &str, values: &Filling) -> Result<Value, SettingError> {
     // As a template first: only its errors have a place.
-    let rendered = environment.render_str(text, values.clone())?;
+    let rendered = rendered(environment, key, text, values)?;
     let Some(name) = lone(text) else { return Ok(rendered.into()) };
-    let value = environment.compile_expression(name)?.eval(values.clone())?;
+    let value = environment.compile_expression(name).and_then(|expression| expression.eval(values.clone()));
+    let value = value.map_err(|error| unfilled(key, &error, text, values))?;
     Ok(serde_json::to_value(value).unwrap_or_default())
 }
 
@@ -188,14 +199,11 @@ fn unfilled(key: &str, error: &Error, template: &str, values: &Filling) -> Setti
     use minijinja::ErrorKind::{OutOfFuel, SyntaxError, UndefinedError, UnknownFilter, UnknownFunction, UnknownTest};
     let what = match error.kind() {
         UndefinedError => {
-            let is_there = |name: &&str| values.get_attr(name).is_ok_and(|value| !value.is_undefined());
-            let names: Vec<&str> = NAMES.into_iter().chain(TOOL_NAMES.into_iter().filter(is_there)).collect();
-            let near = error.range().and_then(|range| template.get(range.start..)).and_then(|rest| {
+            let name = error.range().and_then(|range| template.get(range.start..)).map(|rest| {
                 let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-                nearest(&rest[..end], names.iter().copied())
+                &rest[..end]
             });
-            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
-            format!("a name in it is not known; {near}templates may name {}", names.join(", "))
+            not_known(name, values)
         }
         SyntaxError => "this is no template: look at its {{ and }}".to_owned(),
         UnknownFilter | UnknownFunction | UnknownTest => "it uses something that templates do not have".to_owned(),
@@ -205,6 +213,21 @@ fn unfilled(key: &str, error: &Error, template: &str, values: &Filling) -> Setti
         kind => format!("it can't be filled in ({kind})"),
     };
     SettingError::within(key, position(error, template), what)
+}
+
+/// The problem with a name that stands for no value.
+fn not_known(name: Option<&str>, values: &Filling) -> String {
+    let names: Vec<&str> = NAMES.into_iter().chain(TOOL_NAMES.into_iter().filter(|name| has(values, name))).collect();
+    let near = name.and_then(|name| nearest(name, names.iter().copied()));
+    let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+    format!("a name in it is not known; {near}templates may name {}", names.join(", "))
+}
+
+/// The line and the column of a place in a text.
+fn place(text: &str, at: usize) -> Option<Position> {
+    let before = text.get(..at)?;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    Some(Position { line: before.matches('\n').count() + 1, column })
 }
 
 fn position(error: &Error, template: &str) -> Option<Position> {
@@ -250,6 +273,40 @@ mod tests {
             request.body.unwrap(),
             json!({"say": "Say \"hi\"\n{{ x }}", "all": [{"role": "user", "content": "Hi"}], "turn": 2, "n": 5,
                    "{{ k }}": null, "in": ["ann: Say \"hi\"\n{{ x }}"]})
+        );
+    }
+
+    #[test]
+    fn a_mapping_within_a_text_is_json_and_an_argument_may_be_absent() {
+        let mut values = values("Hi");
+        values["name"] = "set".into();
+        values["arguments"] = json!({"note": "it's \"so\" & more", "on": true, "x": null, "list": [1]});
+        let headers =
+            BTreeMap::from([("X-Arguments".to_owned(), "{{ arguments.list }}{{ arguments.nope.at }}".to_owned())]);
+        let body = json!({
+            "whole": "{{ arguments }}", "text": "do {{ arguments }} of {{ history }}", "note": "{{ arguments.note }}",
+            "on": "{{ arguments.on }}", "absent": "{{ arguments.nope }}", "within": "<{{ arguments.nope }}>",
+        });
+        let fill = |url: &str, body: &Value| {
+            RequestTemplate { method: MethodConfig::Post, url, headers: &headers, body, is_of_tool: true }.fill(&values)
+        };
+        let request = fill("http://h/{{ name }}?a={{ arguments.list }}&b={{ message | tojson }}", &body).unwrap();
+        assert_eq!(request.url.as_str(), "http://h/set?a=%5B1%5D&b=%22Hi%22");
+        assert_eq!(request.headers[0].1.expose(), "[1]");
+        let sent = request.body.unwrap();
+        assert_eq!(
+            (&sent["whole"], &sent["on"], &sent["absent"], &sent["within"]),
+            (&values["arguments"], &json!(true), &Value::Null, &json!("<>"))
+        );
+        assert_eq!(sent["note"], "it's \"so\" & more");
+        let text = sent["text"].as_str().unwrap().strip_prefix("do ").unwrap();
+        let (arguments, history) = text.split_once(" of ").unwrap();
+        assert_eq!(serde_json::from_str::<Value>(arguments).unwrap(), values["arguments"], "{text}");
+        assert_eq!(serde_json::from_str::<Value>(history).unwrap(), values["history"], "{text}");
+        let problem = fill("http://h", &json!({"a": "{{ name }}\n {{ argumens.note }}"})).err().unwrap().to_string();
+        assert!(
+            problem.starts_with("body.a: line 2, column 5: a name in it is not known; did you mean arguments?"),
+            "{problem}"
         );
     }
 

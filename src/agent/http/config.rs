@@ -277,6 +277,10 @@ impl Transport for HttpConfig {
         self.user_tools.as_ref().is_none_or(|tools| tools.template().mentions("arguments"))
     }
 
+    fn user_tools_address(&self) -> Option<&str> {
+        self.user_tools.as_ref()?.url.split('?').next()
+    }
+
     fn how_to_report_calls(&self) -> &'static str {
         "say where its replies have them: target.http.say.events; or look at the graph, or at the transcript"
     }

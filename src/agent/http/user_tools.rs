@@ -7,7 +7,7 @@ use super::calls::json_of;
 use crate::agent::freeform::off_thread;
 use crate::agent::rest::Hints;
 use crate::agent::{AgentError, AgentErrorKind};
-use crate::http::{HttpFault, HttpReply};
+use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 use crate::text::is_blank;
 
 /// The hints on such calls.
@@ -22,6 +22,10 @@ pub(super) fn reply(reply: &HttpReply) -> Result<Value, HttpFault> {
     match str::from_utf8(&reply.body) {
         Ok(text) if is_blank(text) => Ok(Value::Null),
         Ok(text) if reply.is_of_type("text/plain") => Ok(text.into()),
+        Err(_) if reply.is_of_type("text/plain") => {
+            let what = "answered text/plain that is not UTF-8".to_owned();
+            Err(HttpFault { kind: HttpFaultKind::WrongType, message: format!("{}: {what}", reply.place) })
+        }
         _ => json_of(reply),
     }
 }

@@ -43,6 +43,7 @@ fn was_deleted(name: &str, is_type: bool, evidence: &Evidence) -> bool {
         Change::Changed { before, .. } => of(before),
     };
     matches!(&evidence.changes, Some(Observed::Seen(changes)) if changes.iter().any(was))
+        || evidence.changes_by_user().any(was)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ mod views;
 pub use crate::script::{ExpressionProblem, TIME_LIMIT};
 pub use config::ExpressionCheck;
 pub use outcome::unusable;
-pub use usage::{context_parts, same_context, uses_function_calls};
+pub use usage::{context_parts, same_context, uses_function_calls, uses_user_tool_calls};
 
 use rhai::{Dynamic, Scope};
 

@@ -25,13 +25,21 @@ fn mentions(script: &str, name: &str) -> bool {
 
 /// Whether a script looks at the functions that the agent called, `evaluation.functionCalls`.
 pub fn uses_function_calls(script: &str) -> bool {
-    const NAME: &str = "functionCalls";
+    uses_list(script, "functionCalls")
+}
+
+/// Whether a script looks at the calls of the user's own tools, `evaluation.userToolCalls`.
+pub fn uses_user_tool_calls(script: &str) -> bool {
+    uses_list(script, "userToolCalls")
+}
+
+fn uses_list(script: &str, name: &str) -> bool {
     let tokens = tokens(script);
     tokens.iter().enumerate().any(|(at, token)| match token.kind {
-        LexemeKind::Word => token.text == NAME,
+        LexemeKind::Word => token.text == name,
         // `evaluation["functionCalls"]` is the same.
-        LexemeKind::Quoted => is_after(&tokens, at, &["[", "?["]) && token.text.trim_matches(['"', '\'']) == NAME,
-        LexemeKind::Template => is_filled_in(token.text, NAME),
+        LexemeKind::Quoted => is_after(&tokens, at, &["[", "?["]) && token.text.trim_matches(['"', '\'']) == name,
+        LexemeKind::Template => is_filled_in(token.text, name),
         LexemeKind::Sign => false,
     })
 }

@@ -208,7 +208,8 @@ impl Progress {
             }
             Entry::UserToolCalled { trial, call } => {
                 let is_shown = self.level == Level::Everything && call.result.is_some();
-                is_shown.then(|| self.line(*trial, &report::user_tool_call(call, self.ink)))
+                is_shown
+                    .then(|| self.line(*trial, &report::user_tool_call(call, self.ink, report::PromptLength::Folded)))
             }
             Entry::TurnFinished { trial, turn, .. } => {
                 *self.turns.entry(*trial).or_default() += 1;

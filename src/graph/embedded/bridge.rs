@@ -90,12 +90,17 @@ fn number(s: &Statement<'_>, at: usize) -> Rewritten {
     grouped.then(|| (text.replace('_', ""), at + 1))
 }
 
-/// A token as the engine reads it: a plain name without backticks.
+/// A token as the engine reads it: a plain name without backticks, and a keyword where it is a label or a type, which is no keyword there.
 fn plain<'a>(s: &Statement<'a>, at: usize) -> &'a str {
     match s.at(at).strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
-        Some(name) if names::is_plain(name) => name,
+        Some(name) if names::is_plain(name) || names::is_reserved(name) && is_label(s, at) => name,
         _ => s.at(at),
     }
+}
+
+/// Whether a label or a type stands here: behind a colon, and not as the value of a key.
+fn is_label(s: &Statement<'_>, at: usize) -> bool {
+    at > 0 && s.is(at - 1, ":") && !s.open(at).is_some_and(|open| s.is(open, "{"))
 }
 
 #[cfg(test)]
@@ -113,6 +118,8 @@ mod tests {
         for (statement, expected) in [
             ("MATCH (`n`:`Person`) RETURN `n`.`name`, `two words`", "MATCH (n:Person) RETURN n.name, `two words`"),
             ("RETURN `match`, 'a `b`'", "RETURN `match`, 'a `b`'"),
+            ("MATCH (n:`Order`)-[:`Contains`]->() WHERE n:`Set`", "MATCH (n:Order)-[:Contains]->() WHERE n:Set"),
+            ("RETURN {a: `order`}", "RETURN {a: `order`}"),
             ("(a)-[*]->(b)", "(a)-[*1..4294967295]->(b)"),
             ("(a)-[r:T*2..]->(b)", "(a)-[r:T*2..4294967295]->(b)"),
             ("(a)-[:T* 0 .. ]-(b)", "(a)-[:T*0..4294967295 ]-(b)"),

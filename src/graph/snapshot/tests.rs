@@ -364,3 +364,11 @@ proptest! {
         });
     }
 }
+
+#[tokio::test]
+async fn a_label_that_is_a_keyword_is_watched() {
+    let created = seen(&window(&["Order"], None), "", &["CREATE (:Order {id: 1}), (:Set {id: 2})"]).await;
+    assert_eq!(created, ["+ (:Order {id: 1})"]);
+    let several = seen(&window(&["Order", "Set"], None), "", &["CREATE (:Order {id: 1}), (:Set {id: 2})"]).await;
+    assert_eq!(several.len(), 2, "{several:?}");
+}

@@ -130,6 +130,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
             user_knew_facts: input.condition == Condition::WithFacts,
             context: &input.context,
             transcript: input.transcript,
+            user_tools: input.user.tool_calls,
             by_message: self.measure.by_message(),
         }
     }

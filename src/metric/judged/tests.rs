@@ -195,6 +195,7 @@ fn a_simulated_user_is_judged_message_by_message_and_by_its_end() {
         plan: Some("Book it."),
         traits: traits.as_slice().into(),
         opening: &opening,
+        tool_calls: &[],
     };
     let input = MetricInput { user, ..input(&example) };
     let prompt = asked(SimulatedUserConfig::default(), &input).remove(0).prompt;

@@ -47,6 +47,7 @@ fn view<'v>(input: &'v MetricInput<'_>, tasks: &'v [JudgedTask<'v>]) -> JudgeVie
         user_knew_facts: input.condition == Condition::WithFacts,
         needs_quotes: input.judge.needs_evidence,
         transcript: input.transcript,
+        user_tools: input.user.tool_calls,
     }
 }
 

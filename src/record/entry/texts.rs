@@ -13,6 +13,7 @@ impl Entry {
             Entry::PersonaFaulted { fault, .. } => fault.text = String::new(),
             Entry::UserToolCalled { call, .. } => {
                 (call.arguments, call.result) = (Value::Null, call.result.as_ref().map(|_| Value::Null));
+                call.changes = Vec::new();
             }
             Entry::TurnFinished { turn, resume_point, .. } => {
                 turn.clear_texts();

@@ -313,7 +313,8 @@ impl TurnView {
 impl EventView {
     /// A call of the user's own tools.
     fn of_user(call: &UserToolCall) -> EventView {
-        let text = user_tool_text(call);
+        let changes = call.changes.iter().map(|change| format!("\n{}", ChangeView::new(change).words));
+        let text = format!("{}{}", user_tool_text(call), changes.collect::<String>());
         EventView { kind: "the user's tool", brief: one_line(&text, BRIEF), text: Text::new(&text) }
     }
 }

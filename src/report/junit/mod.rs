@@ -17,7 +17,7 @@ use super::canaries::{canary_text, steps_text};
 use super::format::{DocumentResult, WrittenRun};
 use super::terminal::{gate_text, verdict_text};
 use super::validity::validity_text;
-use super::{Ink, Screen, beside_gate, conversation, scores};
+use super::{Ink, PromptLength, Screen, beside_gate, conversation, scores};
 use crate::record::{DocumentError, Overview, RunSummary, TrialRecord, Verdict, total};
 use crate::score::{Outcome, Score};
 use xml::Xml;
@@ -226,7 +226,7 @@ fn suite<E>(run: &WrittenRun<'_, E>, counts: &SuiteCounts, to: &mut dyn Write) -
         let words = format!(
             "{}\n{}",
             scores(&trial, Screen { ink: Ink::None, width: 120, is_unfolded: true }),
-            conversation(overview, &trial, Ink::None)
+            conversation(overview, &trial, Ink::None, PromptLength::Folded)
         );
         let words = bounded(&words, &summary.id);
         let class = format!("{}.{}", job.replace('.', " "), id.case.replace('.', " "));

@@ -70,6 +70,11 @@ impl RecordedTrial<'_> {
             }
             None => return Err(nothing("no change of a graph is recorded")),
         };
+        if self.evidence.changes_by_user().next().is_some() {
+            let why =
+                "the user's own tools changed the graph too, so that it can't be made again of what the agent did";
+            return Err(NotMutated::Unknown(why.to_owned()));
+        }
         let held: Vec<&Assertion> = self
             .case
             .assertions

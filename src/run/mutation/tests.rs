@@ -53,6 +53,15 @@ fn booked() -> Vec<Change> {
 }
 
 async fn tried(setup: &str, assertions: &str, changes: Vec<Change>) -> MutatedTrial {
+    tried_with(setup, assertions, changes, Vec::new()).await
+}
+
+async fn tried_with(
+    setup: &str,
+    assertions: &str,
+    changes: Vec<Change>,
+    user_tool_calls: Vec<crate::evidence::UserToolCall>,
+) -> MutatedTrial {
     let text = format!(
         "target: {{user: u, chatbot: c}}\nfacts: []\nevaluator: {{script: [Hi]}}\nsetups: [{setup}]\nassertions:\n{assertions}\nmetrics: [assertions]\n"
     );
@@ -66,6 +75,7 @@ async fn tried(setup: &str, assertions: &str, changes: Vec<Change>) -> MutatedTr
     };
     let mut evidence = Evidence::new("s".to_owned(), "u".to_owned(), &trial);
     evidence.changes = Some(Observed::Seen(changes));
+    evidence.user_tool_calls = user_tool_calls;
     let case = job.cases[0].clone();
     // What the conversation's own graph returned.
     let recorded =
@@ -93,6 +103,22 @@ async fn a_strict_assertion_notices_all() {
     assert_eq!(trial.not_mutated, None);
     // Trip: removed, doubled, a label and six properties; relationship: removed, doubled, its type.
     assert_eq!((trial.mutants, missed(&trial)), (12, Vec::new()));
+}
+
+#[tokio::test]
+async fn what_the_users_own_tools_changed_too_is_not_made_again() {
+    let created = booked().remove(0);
+    let call = crate::evidence::UserToolCall {
+        turn: 1,
+        name: "toggle".to_owned(),
+        arguments: serde_json::json!({}),
+        result: Some(true.into()),
+        changes: vec![created.clone()],
+    };
+    let lax = "  - {cypher: \"MATCH (t:Trip) RETURN count(t) > 0\", expected: true}";
+    let trial = tried_with(USER, lax, booked(), vec![call]).await;
+    let Some(NotMutated::Unknown(why)) = &trial.not_mutated else { panic!("{trial:?}") };
+    assert!(why.starts_with("the user's own tools changed the graph too"), "{why}");
 }
 
 #[tokio::test]

@@ -44,6 +44,11 @@ impl ToolCalls {
     }
 
     /// All of them.
+    pub(super) fn all(&self) -> &[UserToolCall] {
+        &self.all
+    }
+
+    /// The same, at the end of the conversation.
     pub(super) fn into_all(self) -> Vec<UserToolCall> {
         self.all
     }
@@ -54,7 +59,7 @@ impl ToolCalls {
 }
 
 impl PersonaDriver<'_> {
-    /// A tool that it asked for was called, or was waited for in vain; the result stands in its next request.
+    /// A tool that it asked for was called; the result stands in its next request.
     pub(in crate::run) fn tool_answered(&mut self, call: UserToolCall) {
         self.tool_calls.all.push(call);
     }
@@ -92,12 +97,18 @@ fn problem(tools: &[UserTool], wanted: &WantedTool, before: usize) -> Option<Str
 /// The instructions about its tools, which end the persona's others; `None` without any.
 pub(super) fn instructions(job: &Job, templates: &Templates) -> Option<Result<String, PromptError>> {
     let schemas: Vec<Value> = job.persona.tools.iter().map(UserTool::schema).collect();
-    let view = |(tool, parameters)| {
-        let UserTool { name, description, .. }: &UserTool = tool;
-        UserToolView { name, description, parameters }
-    };
-    let views: Vec<UserToolView<'_>> = job.persona.tools.iter().zip(&schemas).map(view).collect();
+    let views = tool_views(&job.persona.tools, &schemas);
     (!views.is_empty()).then(|| templates.user_tools(&views, MOST_CALLS))
+}
+
+/// Tools with their schemas, as prompts show them.
+pub(super) fn tool_views<'v>(tools: &'v [UserTool], schemas: &'v [Value]) -> Vec<UserToolView<'v>> {
+    let view = |(tool, parameters): (&'v UserTool, &'v Value)| UserToolView {
+        name: &tool.name,
+        description: &tool.description,
+        parameters,
+    };
+    tools.iter().zip(schemas).map(view).collect()
 }
 
 /// The form of a call in a reply. Its arguments are a text, since endpoints that enforce a schema know of no free mapping.
@@ -157,6 +168,7 @@ mod tests {
             name: "status_bar".to_owned(),
             arguments: json!({}),
             result: Some(result.into()),
+            changes: Vec::new(),
         };
         let mut calls = ToolCalls::of_earlier(vec![call(1, "a"), call(1, "b"), call(3, "c")]);
         let shown = |calls: &mut ToolCalls, turn| calls.messages_up_to(turn).len();

@@ -11,7 +11,7 @@ use crate::run::trial::TrialAbort;
 
 impl LiveConversation<'_, '_> {
     /// Calls a tool that the persona wants to use, and lets it know the result. Both are in the journal before it is asked again. Where
-    /// the call fails, nothing can be said about the agent: it is what the conversation is held in that is broken.
+    /// the call fails or has no end, nothing can be said about the agent: it is what the conversation is held in that is broken.
     pub(super) async fn use_tool(
         &mut self,
         persona: &mut PersonaDriver<'_>,
@@ -20,8 +20,11 @@ impl LiveConversation<'_, '_> {
         let (engine, trial) = (self.env.engine, self.env.trial.id.number);
         let turn = self.conversation.turn_number();
         let WantedTool { name, arguments } = wanted;
-        let mut call = UserToolCall { turn, name, arguments, result: None };
+        let mut call = UserToolCall { turn, name, arguments, result: None, changes: Vec::new() };
         self.tool_calls += 1;
+        let began = self.partner.limit.elapsed_ms();
+        self.watch.before_tool(turn, self.tool_calls).await?;
+        self.partner.limit.pause(self.partner.limit.elapsed_ms() - began);
         engine.sink.append(Entry::UserToolCalled { trial, call: call.clone() })?;
         engine.sink.kept(Durability::Process).await?;
         let (mut process_end, partner) = (None, &mut self.partner);
@@ -40,13 +43,11 @@ impl LiveConversation<'_, '_> {
             (Some(Ok(result)), _) => call.result = Some(result),
             (Some(Err(error)), _) => return Err(failed(&error.message)),
             (None, Some(how)) => return Err(failed(&how)),
-            (None, None) if self.is_spent_by_agent() => {
-                self.conversation.time_ran_out(self.partner.limit.seconds);
-                persona.tool_answered(call);
-                return Ok(());
-            }
             (None, None) => return Err(failed(&self.partner.limit.ran_out_while("its result was being waited for"))),
         }
+        let answered = self.partner.limit.elapsed_ms();
+        call.changes = self.watch.after_tool(turn, self.tool_calls).await;
+        self.partner.limit.pause(self.partner.limit.elapsed_ms() - answered);
         engine.sink.append(Entry::UserToolCalled { trial, call: call.clone() })?;
         engine.sink.kept(Durability::Process).await?;
         persona.tool_answered(call);

@@ -10,8 +10,14 @@ const TASKS: &[JudgedTask<'_>] = &[
 fn judged(tasks: &[JudgedTask<'_>], user_knew_facts: bool, lines: &[(&str, &str)]) -> Value {
     let turns = lines.iter().zip(1..).map(|((user, agent), number)| Turn::answered(number, user, agent)).collect();
     let facts = ["The user's shoesize is 43".to_owned()];
-    let view =
-        JudgeView { tasks, facts: &facts, user_knew_facts, needs_quotes: true, transcript: &Transcript { turns } };
+    let view = JudgeView {
+        tasks,
+        facts: &facts,
+        user_knew_facts,
+        needs_quotes: true,
+        transcript: &Transcript { turns },
+        user_tools: &[],
+    };
     let prompt = Templates::embedded().judge_prompt("eval/score", &view).unwrap().prompt;
     serde_json::from_str(&reply(&[Message::new(Role::User, prompt)]).unwrap()).unwrap()
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Citations, EvidenceRule, ItemVerdict, JudgeItem, Support};
 use crate::metric::MetricInput;
 use crate::metric::tasks::GOOD_ABOVE;
-use crate::prompt::{call_text, result_text};
+use crate::prompt::{call_text, result_text, shown_call};
 use crate::score::{Component, Score};
 use crate::text::{is_of_word, visible};
 pub(in crate::metric) use matching::is_quoted_from;
@@ -56,10 +56,12 @@ impl Shown {
             });
             let messages =
                 [Some((TextOrigin::User, turn.user.clone())), turn.agent.clone().map(|text| (TextOrigin::Agent, text))];
+            let by_user = input.user.tool_calls.iter().filter(|call| call.turn == turn.number).flat_map(shown_call);
             let texts = messages
                 .into_iter()
                 .chain(done)
                 .flatten()
+                .chain(by_user.map(|text| (TextOrigin::User, text)))
                 .map(|(source, text)| (source, folded(&text.replace(GAP, ""))));
             (turn.number, texts.collect())
         };
