@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Entry, Overview, TrialRecord};
+use super::{Entry, LaterEntries, Overview, TrialRecord};
 use crate::evidence::TrialId;
 
 /// Puts a journal's entries together: a trial is held from its first entry to its last, and nothing of it after that.
@@ -26,9 +26,12 @@ impl Fold {
         Some(Fold { overview, to_come, open: BTreeMap::new(), beyond: Vec::new(), restarts: BTreeMap::new() })
     }
 
-    /// Sets how often each trial is restarted later in the journal: an attempt that is restarted is not handed out as
-    /// finished. See [`Entry::TrialRestarted`].
-    pub fn with_restarts(self, restarts: BTreeMap<u32, u32>) -> Fold {
+    /// Sets what later entries of the journal say of those that come before them.
+    pub fn with_later(mut self, later: LaterEntries) -> Fold {
+        let LaterEntries { restarts, prices } = later;
+        if let Some(prices) = prices {
+            prices.replace(&mut self.overview.summary.provenance);
+        }
         Fold { restarts, ..self }
     }
 
@@ -104,17 +107,6 @@ impl Fold {
         self.overview.conclude();
         self.overview
     }
-}
-
-/// How often each trial is run again in these entries: see [`Fold::with_restarts`].
-pub fn restarts<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> BTreeMap<u32, u32> {
-    let mut restarts = BTreeMap::new();
-    for entry in entries {
-        if let Some(trial) = entry.takes_up_again() {
-            *restarts.entry(trial).or_default() += 1;
-        }
-    }
-    restarts
 }
 
 #[cfg(test)]

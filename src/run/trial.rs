@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::abort::STOPPED;
 pub(super) use super::abort::TrialAbort;
 use super::reference::{self, ReferenceLines};
-use super::sink::Durability;
+use super::sink::{Durability, kept_soon};
 use super::talk::converse;
 use super::trial_env::{SetupMode, TrialEnv};
 use super::trial_limit::TrialLimit;
@@ -158,7 +158,7 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
         let trial = GradeInput { job: &job, case: &case, evidence: &evidence, clock };
         grade::grade(trial, &judgements)
     };
-    Ok((outcome, evaluate::off_thread(engine, graded).await?))
+    Ok((outcome, kept_soon(&*engine.sink, evaluate::off_thread(engine, graded)).await??))
 }
 
 /// Sets up what a conversation runs on, and holds it.

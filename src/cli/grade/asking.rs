@@ -330,7 +330,7 @@ fn refused(file: String, refusals: Vec<Refusal>) -> CliError {
 fn taken_over(journal: &Journal, rest: PendingQuestions) -> Result<StoredConversation, AskError> {
     let trial = rest.conversation.trial.number;
     for (question, judgement) in rest.answered {
-        journal.append(&Entry::Judged { trial, question: Some(Box::new(question)), judgement })?;
+        journal.append(&Entry::Judged { trial, question: Some(Box::new(question)), judgement, place: None })?;
     }
     Ok(rest.conversation)
 }

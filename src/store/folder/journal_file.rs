@@ -10,7 +10,7 @@ use super::entries::{Entries, LineSpan, first_line, has_ended};
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
 use crate::evidence::TrialId;
-use crate::record::{ListedRun, RunSummary};
+use crate::record::{ListedRun, RunPrices, RunSummary};
 use crate::secret::Redactor;
 use crate::store::StoredRun;
 
@@ -21,6 +21,8 @@ pub struct JournalFile {
     pub(super) path: PathBuf,
     pub(super) file: Arc<File>,
     pub(super) redactor: Option<Redactor>,
+    /// The prices by which it is read, instead of those of the journal.
+    pub(super) prices: Option<RunPrices>,
     /// The trials by their numbers, each with its lines.
     pub(super) trials: BTreeMap<u32, (TrialId, Vec<LineSpan>)>,
     pub(super) lines: usize,
@@ -59,6 +61,7 @@ impl JournalFile {
             path,
             file,
             redactor: None,
+            prices: None,
             trials: BTreeMap::new(),
             lines: 0,
             is_headless: false,
@@ -83,6 +86,11 @@ impl JournalFile {
     /// cleared.
     pub fn with_redactor(self, redactor: Redactor) -> JournalFile {
         JournalFile { redactor: Some(redactor), ..self }
+    }
+
+    /// The same, with what was spent at these prices, as far as they are known.
+    pub fn with_prices(self, prices: RunPrices) -> JournalFile {
+        JournalFile { prices: Some(prices), ..self }
     }
 
     /// The same, read as it stands there.

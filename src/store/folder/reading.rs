@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
-use super::entries::{Entries, LineSpan, entries_at, restarts};
+use super::entries::{Entries, LineSpan, entries_at, later};
 use super::journal_file::unreadable;
 use super::{JournalFile, StoreError, summary};
 use crate::evidence::{Condition, TrialId};
@@ -186,10 +186,11 @@ impl JournalFile {
         each: &mut dyn FnMut(usize, TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
         let file = self.file.clone();
-        let restarts = restarts(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
+        let later = later(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
+        let later = later.with_prices(self.prices.clone());
         let mut entries = self.entries(&file)?;
         let (fold, mut next) = self.begin(&mut entries, options.places)?;
-        let mut fold = fold.map(|fold| fold.with_restarts(restarts));
+        let mut fold = fold.map(|fold| fold.with_later(later));
         let mut repeats = None;
         if let Some(fold) = &mut fold {
             while let Some(entry) = next.take().or_else(|| entries.next()) {
