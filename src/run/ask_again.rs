@@ -108,7 +108,7 @@ async fn ask_about<E: From<std::io::Error>>(
         stopped = open.tape().stopped() => Err(TrialAbort::of_replay(stopped, open.tape())),
         asked = judged.ask_all(placed.clone(), &last_failure, &mut kept) => asked,
     };
-    open.end();
+    open.tape().end();
     match asked {
         Ok(()) => {}
         Err(TrialAbort::Sink(error)) => return Err(error.into()),
