@@ -104,7 +104,10 @@ impl Cache {
         }
         if troubles.damaged.len() > NAMED {
             let more = troubles.damaged.len() - NAMED;
-            sentences.push(format!("{more} more entries of the cache can't be used, and were asked again"));
+            sentences.push(match more {
+                1 => "1 more entry of the cache can't be used, and was asked again".to_owned(),
+                more => format!("{more} more entries of the cache can't be used, and were asked again"),
+            });
         }
         if let Some(why) = &troubles.why_unwritten {
             let (count, path) = (troubles.unwritten, open.folder.path().display());

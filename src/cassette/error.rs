@@ -55,6 +55,11 @@ impl CassetteError {
             CassetteError::Absent(_) => {
                 "make one with --cassette-record, of the same job with the same flags; --cassette-replay names its folder"
             }
+            CassetteError::Io { source, .. }
+                if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) =>
+            {
+                "free some space there"
+            }
             CassetteError::Io { .. } => "check that the folder is there and yours to use",
             CassetteError::Damaged { .. } => "restore the file, or record again with --cassette-record",
             CassetteError::TooNew { .. } => "the eval-job that recorded it, or record again with --cassette-record",

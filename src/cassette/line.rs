@@ -72,6 +72,9 @@ pub(super) struct Exchange {
     /// The state when it was no longer waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) abandoned: Option<Value>,
+    /// Whether it was no longer waited for since the time of the whole run was up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_cut_off: bool,
 }
 
 /// Something that the clock or other trials decided.

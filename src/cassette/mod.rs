@@ -124,6 +124,13 @@ impl Cassette {
         self.run_tape().noted(LIMIT, why)
     }
 
+    /// The time of the whole run is up: what is recorded of trials that are dropped now ends there, and so does their replay.
+    pub fn cut_off(&self) {
+        if let Cassette::Recording(recording) = self {
+            recording.cut_off();
+        }
+    }
+
     /// Whether a trial may be run again as it was: in replay, not where a limit of the recorded run kept it from beginning.
     pub fn was_held(&self, trial: &TrialId) -> bool {
         self.replayed().is_none_or(|replay| replay.was_held(trial))

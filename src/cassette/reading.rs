@@ -116,6 +116,12 @@ pub(super) struct TrialExchanges {
 }
 
 impl TrialExchanges {
+    /// How many exchanges that were answered are not replayed yet.
+    pub(super) fn unused_answers(&self) -> usize {
+        let is_left = |place: &usize| !self.used.contains(place) && self.exchanges[*place].1.answer.is_some();
+        (0..self.exchanges.len()).filter(is_left).count()
+    }
+
     fn add(&mut self, line: usize, exchange: Exchange) {
         let key = (exchange.attempt, exchange.with, digest(&exchange.request));
         self.next.entry(key).or_default().push_back(self.exchanges.len());

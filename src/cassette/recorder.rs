@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -25,10 +25,15 @@ pub struct CassetteRecording {
     pub(super) tapes: OpenTapes,
     pub(super) run: Tape,
     failure: Arc<FirstWriteError>,
+    /// Whether the time of the whole run is up.
+    is_cut_off: Arc<AtomicBool>,
 }
 
 /// A file that is made to find out whether files can be.
 const TRIED: &str = ".tried";
+
+/// The note of a conversation that the time limit of the run has cut off.
+pub(super) const CUT_OFF: &str = "cut off";
 
 /// The first write that failed.
 type FirstWriteError = Mutex<Option<CassetteError>>;
@@ -50,7 +55,15 @@ impl CassetteRecording {
         let path = folder.join(RUN);
         let file = create(&path).map_err(unwritable(&path))?;
         let failure = Arc::new(FirstWriteError::default());
-        let run = TrialRecorder::new(path, Some(file), redactor.clone(), failure.clone());
+        let is_cut_off = Arc::new(AtomicBool::new(false));
+        let run = TrialRecorder {
+            path,
+            file: Mutex::new(Some(file)),
+            attempt: AtomicU32::new(0),
+            redactor: redactor.clone(),
+            failure: failure.clone(),
+            is_cut_off: is_cut_off.clone(),
+        };
         run.append(&CassetteLine::Run(header.clone()));
         let begun = unpoisoned(&failure).take();
         begun.map_or(Ok(()), Err)?;
@@ -62,6 +75,7 @@ impl CassetteRecording {
             tapes: OpenTapes::default(),
             run,
             failure,
+            is_cut_off,
         })
     }
 
@@ -91,9 +105,21 @@ impl CassetteRecording {
     pub(super) fn open(&self, trial: &TrialId) -> OpenTape {
         let path = self.folder.join(trial_file(trial));
         let file = create(&path).map_err(|source| self.failed(&path, source)).ok();
-        let recorder = TrialRecorder::new(path, file, self.redactor.clone(), self.failure.clone());
+        let recorder = TrialRecorder {
+            path,
+            file: Mutex::new(file),
+            attempt: AtomicU32::new(0),
+            redactor: self.redactor.clone(),
+            failure: self.failure.clone(),
+            is_cut_off: self.is_cut_off.clone(),
+        };
         recorder.append(&CassetteLine::Trial(TrialHeader { version: VERSION, trial: trial.key() }));
         self.tapes.open(trial.number, Tape::Recorded(Arc::new(recorder)))
+    }
+
+    /// The time of the whole run is up: whatever is not over is dropped now.
+    pub(super) fn cut_off(&self) {
+        self.is_cut_off.store(true, Ordering::Relaxed);
     }
 
     fn failed(&self, path: &Path, source: io::Error) {
@@ -109,13 +135,10 @@ pub struct TrialRecorder {
     attempt: AtomicU32,
     redactor: Redactor,
     failure: Arc<FirstWriteError>,
+    is_cut_off: Arc<AtomicBool>,
 }
 
 impl TrialRecorder {
-    fn new(path: PathBuf, file: Option<File>, redactor: Redactor, failure: Arc<FirstWriteError>) -> TrialRecorder {
-        TrialRecorder { path, file: Mutex::new(file), attempt: AtomicU32::new(0), redactor, failure }
-    }
-
     pub(super) fn begin_attempt(&self, attempt: u32) {
         self.attempt.store(attempt, Ordering::Relaxed);
     }
@@ -138,7 +161,8 @@ impl TrialRecorder {
             Ok(answer) => (Some(self.cleared(answer)), None),
             Err(known) => (None, Some(self.cleared(known))),
         };
-        self.append(&CassetteLine::Exchange(Exchange { attempt, with, request, answer, abandoned }));
+        let is_cut_off = abandoned.is_some() && self.is_cut_off.load(Ordering::Relaxed);
+        self.append(&CassetteLine::Exchange(Exchange { attempt, with, request, answer, abandoned, is_cut_off }));
     }
 
     pub(super) fn note<T: Serialize + DeserializeOwned>(&self, name: &str, value: &T) {
@@ -146,8 +170,18 @@ impl TrialRecorder {
         self.append(&CassetteLine::Note(note));
     }
 
+    /// The trial is over: nothing is written after it.
     pub(super) fn end(&self) {
         self.append(&CassetteLine::End);
+        *unpoisoned(&self.file) = None;
+    }
+
+    /// Nobody waits for the trial any more: one that the time limit of the run has cut off is recorded up to there.
+    pub(super) fn dropped(&self) {
+        if self.is_cut_off.load(Ordering::Relaxed) && unpoisoned(&self.file).is_some() {
+            self.note(CUT_OFF, &true);
+            self.end();
+        }
     }
 
     /// A value without secrets.

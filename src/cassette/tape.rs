@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::line::Party;
-use super::recorder::TrialRecorder;
+use super::recorder::{CUT_OFF, TrialRecorder};
 use super::trial_replay::TrialReplay;
 use super::waiting::give_up;
 
@@ -31,6 +31,8 @@ pub enum Stopped {
     Unrecorded(String),
     /// It waits for something that was never answered in the recording either.
     Unanswered,
+    /// The time limit of the recorded run has cut it off here.
+    CutOff,
 }
 
 /// The outcome of a recorded request.
@@ -81,7 +83,7 @@ impl Tape {
         match replay.answer(with, request) {
             Ok(outcome) => Some(outcome),
             Err(error) => {
-                replay.stop(Stopped::Unrecorded(error.to_string()));
+                replay.stop_without(error);
                 std::future::pending().await
             }
         }
@@ -99,7 +101,7 @@ impl Tape {
             Ok(RequestOutcome::Answered(answer)) => Some(Some(answer)),
             Ok(RequestOutcome::Abandoned(_)) => Some(None),
             Err(error) => {
-                replay.stop(Stopped::Unrecorded(error.to_string()));
+                replay.stop_without(error);
                 Some(None)
             }
         }
@@ -116,12 +118,25 @@ impl Tape {
 
     /// Stands for an answer that was given up in the recording: the caller gives up at once.
     pub(super) async fn abandon<T>(&self) -> T {
-        if !give_up()
-            && let Tape::Replayed(replay) = self
-        {
-            replay.stop(Stopped::Unanswered);
+        match self {
+            // Its caller did not give up: nobody waited for the whole trial any more.
+            Tape::Replayed(replay) if replay.last_is_cut_off() => replay.comes_to_its_cut(),
+            Tape::Replayed(replay) if !give_up() => replay.stop(Stopped::Unanswered),
+            _ => {}
         }
         std::future::pending().await
+    }
+
+    /// Whether the recording of the trial was cut off here by the time limit of the run: it does not come to its end.
+    pub fn was_cut_off(&self) -> bool {
+        matches!(self, Tape::Replayed(replay) if replay.note::<bool>(CUT_OFF))
+    }
+
+    /// The trial is over, and the recording of it complete.
+    pub fn end(&self) {
+        if let Tape::Recorded(recorder) = self {
+            recorder.end();
+        }
     }
 
     /// Waits until the trial can't be replayed any further; for ever where it can, or is not replayed.
@@ -190,17 +205,13 @@ impl OpenTape {
     pub fn tape(&self) -> &Tape {
         &self.tape
     }
-
-    /// The trial is over, and the recording of it complete.
-    pub fn end(self) {
-        if let Tape::Recorded(recorder) = &self.tape {
-            recorder.end();
-        }
-    }
 }
 
 impl Drop for OpenTape {
     fn drop(&mut self) {
+        if let Tape::Recorded(recorder) = &self.tape {
+            recorder.dropped();
+        }
         if let Some((tapes, trial)) = &self.among {
             tapes.lock().unwrap_or_else(PoisonError::into_inner).remove(trial);
         }

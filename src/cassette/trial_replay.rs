@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,10 +14,13 @@ use tokio::sync::Notify;
 use super::difference::nearest;
 use super::line::{Exchange, Party};
 use super::reading::{TrialExchanges, digest};
-use super::recorder::cleared_request;
+use super::recorder::{CUT_OFF, cleared_request};
 use super::tape::{RequestOutcome, Stopped};
 use super::{CassetteError, UnrecordedError};
 use crate::secret::Redactor;
+
+/// The longest time for which a trial that has come to its cut is left to take what was answered before that.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Called with the number of exchanges that were not replayed, where there are some.
 type OnUnusedExchanges = dyn FnOnce(usize) + Send + Sync;
@@ -29,6 +33,10 @@ pub struct TrialReplay {
     redactor: Redactor,
     stopped: Mutex<Option<Stopped>>,
     is_stopped: Notify,
+    /// Whether the exchange that was replayed last is one that the time limit of the run has cut off.
+    last_is_cut_off: AtomicBool,
+    /// Whether the trial has come to where that limit has cut it off; what it asked for at the same time may still be answered.
+    is_at_cut: AtomicBool,
     left_over: Option<Box<OnUnusedExchanges>>,
 }
 
@@ -46,6 +54,8 @@ impl TrialReplay {
             redactor,
             stopped: Mutex::default(),
             is_stopped: Notify::new(),
+            last_is_cut_off: AtomicBool::new(false),
+            is_at_cut: AtomicBool::new(false),
             left_over: Some(left_over),
         }
     }
@@ -87,7 +97,11 @@ impl TrialReplay {
         let place = tracks.next.get_mut(&(attempt, with, digest(&request))).and_then(VecDeque::pop_front);
         let Some(place) = place else { return Err(self.missing(&tracks, with, &request)) };
         tracks.used.insert(place);
+        if self.is_at_cut.load(Ordering::Relaxed) && tracks.unused_answers() == 0 {
+            self.stop(Stopped::CutOff);
+        }
         let (line, exchange) = &tracks.exchanges[place];
+        self.last_is_cut_off.store(exchange.is_cut_off, Ordering::Relaxed);
         let damaged = |error: serde_json::Error| {
             let what = format!("the answer of {with} can't be read ({error})");
             UnrecordedError::from(CassetteError::Damaged { path: self.path.clone(), line: *line, what })
@@ -130,12 +144,40 @@ impl TrialReplay {
         self.is_stopped.notify_one();
     }
 
+    /// A request is not recorded. Where the recording was cut off by the time limit of the run, it was not made any more.
+    pub(super) fn stop_without(&self, error: UnrecordedError) {
+        match self.note::<bool>(CUT_OFF) {
+            true => self.comes_to_its_cut(),
+            false => self.stop(Stopped::Unrecorded(error.to_string())),
+        }
+    }
+
+    pub(super) fn last_is_cut_off(&self) -> bool {
+        self.last_is_cut_off.load(Ordering::Relaxed)
+    }
+
+    /// The trial has come to where the time limit of the run has cut it off. It stops once everything was replayed that had been
+    /// answered by then: the judge is asked several questions at once.
+    pub(super) fn comes_to_its_cut(&self) {
+        self.is_at_cut.store(true, Ordering::Relaxed);
+        if self.tracks.as_ref().map_or(true, |tracks| unpoisoned(tracks).unused_answers() == 0) {
+            self.stop(Stopped::CutOff);
+        }
+        self.is_stopped.notify_one();
+    }
+
     pub(super) async fn stopped(&self) -> Stopped {
         loop {
             if let Some(why) = unpoisoned(&self.stopped).clone() {
                 return why;
             }
-            self.is_stopped.notified().await;
+            match self.is_at_cut.load(Ordering::Relaxed) {
+                true if tokio::time::timeout(LAST_ANSWERS, self.is_stopped.notified()).await.is_err() => {
+                    return Stopped::CutOff;
+                }
+                true => {}
+                false => self.is_stopped.notified().await,
+            }
         }
     }
 }

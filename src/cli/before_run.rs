@@ -80,6 +80,8 @@ pub(super) enum Start {
         spent: (Usage, Dollars),
         /// The most that requests without a reported usage can have cost.
         set_aside: Amount,
+        /// The most that one conversation has cost.
+        costliest: Amount,
         mode: ResumeMode,
     },
 }
@@ -98,6 +100,14 @@ impl Start {
         match self {
             Start::New(_) => Amount::default(),
             Start::Resumed { set_aside, .. } => *set_aside,
+        }
+    }
+
+    /// The most that one conversation of the run has cost before.
+    pub(super) fn costliest(&self) -> Amount {
+        match self {
+            Start::New(_) => Amount::default(),
+            Start::Resumed { costliest, .. } => *costliest,
         }
     }
 

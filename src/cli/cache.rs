@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::args::{CacheArgs, CacheCommand, CacheListArgs, CachePruneArgs, runs_dir_flag};
 use super::context::Context;
@@ -66,10 +66,13 @@ fn line(row: &CacheRow) -> String {
 fn prune(args: &CachePruneArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let folder = CacheFolder::beside(&args.runs.runs_dir);
     let now = context.clock.wall();
-    // A time is at most a year.
-    let age = |seconds: f64| TimeDelta::milliseconds((seconds * 1000.0) as i64);
+    // Nothing is older than the beginning of time.
+    let before = |seconds: f64| {
+        let age = TimeDelta::try_milliseconds((seconds * 1000.0) as i64);
+        age.and_then(|age| now.checked_sub_signed(age)).unwrap_or(DateTime::<Utc>::MIN_UTC)
+    };
     let rules = PruneRules {
-        before: args.older_than.map(|seconds| now - age(seconds)),
+        before: args.older_than.map(before),
         model: args.model.clone(),
         most_bytes: if args.all { Some(0) } else { args.max_size },
     };

@@ -169,6 +169,7 @@ impl Jobs<'_> {
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
         let (usage, dollars) = start.spent();
         engine.spent_before(&usage, dollars, start.set_aside());
+        engine.costliest_before(start.costliest());
         let engine = Arc::new(engine);
         let drawing = live.draw(context);
         let found = run::preflight(&engine, run::KeyCheck::Names, &signals.interrupt).await.unwrap_or_default();
@@ -253,10 +254,10 @@ impl Jobs<'_> {
                 Ok((created.map_err(CliError::NoRunsFolder)?, Start::New(*checks)))
             }
             BeforeRun::Resumed(resumed) => {
-                let (spent, set_aside) = (resumed.spent(), resumed.overview.set_aside);
+                let (spent, set_aside, costliest) = (resumed.spent(), resumed.set_aside, resumed.costliest);
                 let Resumed { reopened, first, overview, held, mode, .. } = *resumed;
                 live.progress().goes_on(&first, held.finished.len(), spent.0);
-                Ok((reopened.go_on(overview.summary.id)?, Start::Resumed { held, spent, set_aside, mode }))
+                Ok((reopened.go_on(overview.summary.id)?, Start::Resumed { held, spent, set_aside, costliest, mode }))
             }
         }
     }

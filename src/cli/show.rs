@@ -70,6 +70,14 @@ fn unended_text(overview: &Overview, run: &JournalFile, args: &ShowArgs) -> Stri
         );
     }
     let flag = runs_dir_flag(&args.runs.runs_dir);
+    if let Some(merged) = &overview.summary.provenance.merged {
+        let parts: Vec<&str> = merged.parts.iter().map(|part| part.run.as_str()).collect();
+        return format!(
+            "note: run {id} was merged of runs of which not all had ended: eval-job run --resume RUN{flag} goes on with those of the \
+             parts ({}), and eval-job merge merges them again",
+            parts.join(", ")
+        );
+    }
     format!(
         "note: run {id} was cut off before its end; eval-job run --resume {id}{flag} (with the flags that it was begun with) goes on with it"
     )

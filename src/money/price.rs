@@ -90,6 +90,13 @@ impl Price {
         input.plus(usual.output.max(long.output).times(output))
     }
 
+    /// The most that so many tokens can cost, whatever they are of.
+    pub fn dearest(&self, tokens: u64) -> Dollars {
+        let [usual, long] = [0, u64::MAX].map(|request| self.rates(request));
+        let rates = [usual.input, usual.cached, usual.output, long.input, long.cached, long.output];
+        rates.into_iter().max().unwrap_or_default().times(tokens)
+    }
+
     fn rates(&self, request: u64) -> Rates {
         let of = |input: f64, cached: Option<f64>, output: f64| Rates {
             input: per_token(input),

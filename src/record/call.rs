@@ -33,6 +33,19 @@ pub struct ModelCall {
     pub usage: Usage,
 }
 
+impl ModelCall {
+    /// Sorts calls in the same way whenever they were made: the time decides only between those that are the same otherwise.
+    pub fn sort_key(&self) -> impl Ord + '_ {
+        let Usage {
+            calls, unreported_calls, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, ..
+        } = self.usage;
+        let tokens = [input_tokens, output_tokens, cached_input_tokens, reasoning_tokens];
+        let Usage { largest_input_tokens, largest_output_tokens, largest_total_tokens, .. } = self.usage;
+        let largest = [largest_input_tokens, largest_output_tokens, largest_total_tokens];
+        (&self.model, [calls, unreported_calls], tokens, largest, self.at)
+    }
+}
+
 /// A call of one of our own models of which the end is not known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallUnderWay {
@@ -55,15 +68,27 @@ impl TrialRecord {
     pub(super) fn has_asked(&mut self, number: Option<u64>, call: ModelCall, set_aside: Option<Amount>) {
         self.under_way.retain(|it| Some(it.number) != number);
         // Requests that were refused cost nothing.
-        self.calls.extend(Some(call).filter(|call| call.usage.calls > 0));
-        self.set_aside = self.set_aside.plus(set_aside.unwrap_or_default());
+        self.set_aside.add(&call.model, set_aside.unwrap_or_default());
+        if call.usage.calls > 0 {
+            self.add_call(call);
+        }
+    }
+
+    /// Adds a call. Judges that are asked at the same time answer in any order: their calls are ordered by what they were.
+    fn add_call(&mut self, call: ModelCall) {
+        let first = self.calls.iter().rposition(|it| it.asker != Asker::Judge).map_or(0, |last| last + 1);
+        let place = match call.asker {
+            Asker::Judge => first + self.calls[first..].partition_point(|it| it.sort_key() <= call.sort_key()),
+            Asker::Persona | Asker::Reviewer => self.calls.len(),
+        };
+        self.calls.insert(place, call);
     }
 
     /// Nothing more will be heard of the calls that are under way: they count as what they can have come to.
     pub fn give_up_calls(&mut self) {
-        for CallUnderWay { call, set_aside, .. } in self.under_way.drain(..) {
-            self.calls.push(call);
-            self.set_aside = self.set_aside.plus(set_aside);
+        for CallUnderWay { call, set_aside, .. } in std::mem::take(&mut self.under_way) {
+            self.set_aside.add(&call.model, set_aside);
+            self.add_call(call);
         }
     }
 }

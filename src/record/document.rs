@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Doubts, Entry, Fold, RunSummary, TrialRecord, restarts};
+use super::{Doubts, Entry, Fold, LaterEntries, RunSummary, TrialRecord};
 use crate::evidence::figures::{FigureDocument, figures};
 use crate::evidence::{Condition, Speaker, TranscriptDigest, TrialId};
 use crate::statistics::FigureMethods;
@@ -26,9 +26,9 @@ impl RunRecord {
     /// The record that a journal adds up to; `None` if it has no beginning.
     pub fn from_entries(entries: impl IntoIterator<Item = Entry>) -> Option<RunRecord> {
         let entries: Vec<Entry> = entries.into_iter().collect();
-        let restarts = restarts(&entries);
+        let later = LaterEntries::from_entries(&entries);
         let mut entries = entries.into_iter();
-        let mut fold = Fold::begin(entries.next()?)?.with_restarts(restarts);
+        let mut fold = Fold::begin(entries.next()?)?.with_later(later);
         let mut trials: Vec<TrialRecord> = entries.filter_map(|entry| Some(fold.take(entry)?.1)).collect();
         let overview = fold.end(|_, trial| trials.push(trial));
         trials.sort_by_key(|trial| trial.trial.number);

@@ -15,7 +15,7 @@ use crate::evidence::{
     PersonaFault, QueryObservation, Turn, Usage, UserToolCall,
 };
 use crate::limiter::Refusals;
-use crate::money::{Amount, Dollars};
+use crate::money::{Amount, Dollars, Price};
 use crate::score::{Outcome, RepeatsEnded, Scorecard};
 
 /// Defines [`Entry`], which is written with its variant's name as the first field, `kind`, and is read as it comes.
@@ -218,6 +218,10 @@ pub enum Entry {
         question: Option<Box<AskedQuestion>>,
         /// The judge's answer.
         judgement: Judgement,
+        /// The question's place among those about the conversation, from 0: answers are kept in whichever order they come. Earlier
+        /// versions kept them in the order of the questions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<u32>,
     },
     /// The output of an agent that eval-job started, where there was any.
     AgentOutput {
@@ -308,6 +312,13 @@ pub enum Entry {
         /// The limit in seconds from now on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_limit: Option<f64>,
+        /// The known prices of the models, by which all of the run is priced, what was spent before included; none in what an earlier
+        /// version kept.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        prices: BTreeMap<String, Price>,
+        /// The day of the prices.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        prices_dated: String,
     },
     /// No more repetitions are run of a run that adds them until its models are told apart: those that are planned beyond
     /// these are none of it any more.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Entry, Overview, PlannedTrials, TrialRecord};
+use super::{Entry, LaterEntries, Overview, PlannedTrials, TrialRecord};
 
 /// Puts a journal's entries together: a trial is held from its first entry to its last, and nothing of it after that.
 #[derive(Debug)]
@@ -43,9 +43,12 @@ impl Fold {
         &self.plan
     }
 
-    /// Sets how often each trial is restarted later in the journal: an attempt that is restarted is not handed out as
-    /// finished. See [`Entry::TrialRestarted`].
-    pub fn with_restarts(self, restarts: BTreeMap<u32, u32>) -> Fold {
+    /// Sets what later entries of the journal say of those that come before them.
+    pub fn with_later(mut self, later: LaterEntries) -> Fold {
+        let LaterEntries { restarts, prices } = later;
+        if let Some(prices) = prices {
+            prices.replace(&mut self.overview.summary.provenance);
+        }
         Fold { restarts, ..self }
     }
 
@@ -127,17 +130,6 @@ impl Fold {
         self.overview.conclude();
         self.overview
     }
-}
-
-/// How often each trial is run again in these entries: see [`Fold::with_restarts`].
-pub fn restarts<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> BTreeMap<u32, u32> {
-    let mut restarts = BTreeMap::new();
-    for entry in entries {
-        if let Some(trial) = entry.takes_up_again() {
-            *restarts.entry(trial).or_default() += 1;
-        }
-    }
-    restarts
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub enum MergeError {
         /// The id of the other.
         run: String,
         /// The difference.
-        what: Vec<&'static str>,
+        what: Vec<String>,
     },
     /// Two runs hold the same cases.
     #[error("runs {first} and {run} are both part {part} of {of}")]
@@ -185,7 +185,7 @@ fn contradict(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) 
 }
 
 /// The parts of what two runs were made with that must be the same and are not.
-fn differences(one: &Beginning, other: &Beginning) -> Vec<&'static str> {
+fn differences(one: &Beginning, other: &Beginning) -> Vec<String> {
     let without_cases = |run: &Beginning| {
         let mut job = run.job.clone().unwrap_or_default();
         job.as_object_mut().map(|job| job.remove("cases"));
@@ -198,7 +198,7 @@ fn differences(one: &Beginning, other: &Beginning) -> Vec<&'static str> {
         (tool_version, job_digest, prompts, models, (persona_model, judge_model), split)
     };
     let (a, b) = (made_with(one), made_with(other));
-    let mut found: Vec<&'static str> = [
+    let mut found: Vec<String> = [
         (a.0 != b.0, "the version of eval-job"),
         (a.1 != b.1, "the job file"),
         (contradict(&named(&a.2), &named(&b.2)) || contradict(&one.templates, &other.templates), "the prompts"),
@@ -208,12 +208,39 @@ fn differences(one: &Beginning, other: &Beginning) -> Vec<&'static str> {
         (a.5 != b.5, "the suite, or into how many parts it was split"),
     ]
     .into_iter()
-    .filter_map(|(differs, what)| differs.then_some(what))
+    .filter_map(|(differs, what)| differs.then(|| what.to_owned()))
     .collect();
-    if found.is_empty() && without_cases(one) != without_cases(other) {
-        found.push("the job as flags or a judge's own steps completed it");
+    let (a, b) = (without_cases(one), without_cases(other));
+    if found.is_empty() && a != b {
+        let mut places = Vec::new();
+        different_places(&a, &b, String::new(), &mut places);
+        let more = if places.len() > MOST_PLACES {
+            format!(" and {} more", places.len() - MOST_PLACES)
+        } else {
+            String::new()
+        };
+        places.truncate(MOST_PLACES);
+        found.push(format!("the job as flags or a judge's own steps completed it ({}{more})", places.join(", ")));
     }
     found
+}
+
+/// The most places of a job that are named.
+const MOST_PLACES: usize = 4;
+
+/// Where two values differ: `limits.cost`.
+fn different_places(one: &Value, other: &Value, place: String, found: &mut Vec<String>) {
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            for key in keys {
+                let within = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
+                different_places(a.get(key).unwrap_or(&Value::Null), b.get(key).unwrap_or(&Value::Null), within, found);
+            }
+        }
+        (a, b) if a != b => found.push(place),
+        _ => {}
+    }
 }
 
 /// All trials in the order of the whole job, repetition by repetition, and the new number of each by its run and its old one.

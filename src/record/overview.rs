@@ -7,12 +7,12 @@ use chrono::{DateTime, Utc};
 
 use super::spending::{Ledger, total};
 use super::{
-    DimensionTally, Doubts, Entry, PlannedTrials, Provenance, RunSummary, Spending, TrialGroup, TrialRecord, Validity,
-    Verdict, cached::CachedVerdicts, figures, judge_check,
+    DimensionTally, Doubts, Entry, PlannedTrials, Provenance, RunSummary, SetAside, Spending, TrialGroup, TrialRecord,
+    Validity, Verdict, cached::CachedVerdicts, figures, judge_check,
 };
 use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
-use crate::money::{Amount, Dollars};
+use crate::money::Dollars;
 
 /// Everything that is known of a run without its conversations.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub struct Overview {
     /// How many are over only because a limit of money or tokens was reached.
     pub(super) stopped_by_limit: usize,
     /// The most that requests of our own models without a known usage can have cost.
-    pub set_aside: Amount,
+    pub set_aside: SetAside,
     /// Whether lines of the journal are not as they were written, or missing.
     pub(super) is_damaged: bool,
     ledger: Ledger,
@@ -122,7 +122,7 @@ impl Overview {
             several: OnceLock::new(),
             unfinished: 0,
             stopped_by_limit: 0,
-            set_aside: Amount::default(),
+            set_aside: SetAside::default(),
             is_damaged: false,
         }
     }
@@ -231,7 +231,7 @@ impl Overview {
         self.doubts.add(trial);
         self.validity.add(trial);
         self.verdicts.add(trial);
-        self.set_aside = self.set_aside.plus(trial.set_aside);
+        self.set_aside.extend(&trial.set_aside);
         self.unfinished += usize::from(trial.finished_at.is_none());
         self.stopped_by_limit += usize::from(trial.was_stopped_by_limit());
         let place = self.place_of(&trial.trial);

@@ -5,10 +5,11 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Asker, CallUnderWay, Continued, Discarded, Entry, ModelCall, Replaced};
+use super::judged::retain;
+use super::{Asker, CallUnderWay, Continued, Discarded, Entry, ModelCall, PlacedJudgement, Replaced, SetAside};
 use crate::evidence::{AgentOutput, AskedQuestion, Ending, Evidence, Judgement, Observed, TrialId, Usage};
 use crate::limiter::Refusals;
-use crate::money::{Amount, LimitExceeded};
+use crate::money::LimitExceeded;
 use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard};
 
 /// The stored form of one trial.
@@ -48,10 +49,13 @@ pub struct TrialRecord {
     pub may_lack_turns: bool,
     /// The most that requests of our own models without a known usage can have cost; of a journal only.
     #[serde(skip)]
-    pub set_aside: Amount,
+    pub set_aside: SetAside,
     /// Calls of our own models that are under way; of a journal only.
     #[serde(skip)]
     pub under_way: Vec<CallUnderWay>,
+    /// The places of the judge's answers among those of all questions; of a journal only.
+    #[serde(skip)]
+    pub places: Vec<u32>,
     /// The breaks after which it went on where it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub continued: Vec<Continued>,
@@ -64,7 +68,8 @@ pub struct TrialRecord {
     /// The agent's own tokens while its memory was primed, where its transport reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priming_usage: Option<Usage>,
-    /// Every call of our own models, in the order of their answers; empty in what an earlier version kept.
+    /// Every call of our own models: in the order of their answers, but for those of judges that are asked at the same time, which
+    /// are in the order of their models and tokens; empty in what an earlier version kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ModelCall>,
     /// How often the agent refused a request because other conversations were open.
@@ -101,8 +106,9 @@ impl TrialRecord {
             resume_points: Vec::new(),
             is_cleared: false,
             may_lack_turns: false,
-            set_aside: Amount::default(),
+            set_aside: SetAside::default(),
             under_way: Vec::new(),
+            places: Vec::new(),
             continued: Vec::new(),
             agent_output: None,
             was_primed: false,
@@ -194,9 +200,8 @@ impl TrialRecord {
                 self.is_asking(CallUnderWay { number, call, set_aside });
             }
             (Entry::ModelAsked { number, call, set_aside, .. }, _) => self.has_asked(number, call, set_aside),
-            (Entry::Judged { question, judgement, .. }, _) => {
-                self.questions.extend(question.map(|question| *question));
-                self.judgements.push(judgement);
+            (Entry::Judged { question, judgement, place, .. }, _) => {
+                self.has_judged(PlacedJudgement { place, question, judgement });
             }
             (Entry::AgentOutput { output, .. }, _) => self.agent_output = Some(output),
             (Entry::AgentRefused { refusals, .. }, _) => self.refusals = Some(refusals),
@@ -255,11 +260,12 @@ impl TrialRecord {
     fn judge_again(&mut self) {
         (self.finished_at, self.outcome, self.scorecard) = (None, None, None);
         let is_answered = |judgement: &Judgement| matches!(judgement.reply, Observed::Seen(_));
+        let answered: Vec<bool> = self.judgements.iter().map(is_answered).collect();
         if self.questions.len() == self.judgements.len() {
-            let mut answered = self.judgements.iter().map(is_answered);
-            self.questions.retain(|_| answered.next().unwrap_or_default());
+            retain(&mut self.questions, &answered);
         }
-        self.judgements.retain(is_answered);
+        retain(&mut self.places, &answered);
+        retain(&mut self.judgements, &answered);
     }
 
     /// Whether it is over only since a limit of money or tokens left nothing for its judge.

@@ -14,6 +14,8 @@ pub(super) enum TrialAbort {
     Outcome(Outcome),
     /// A conversation that was cut off before can't go on where it was, for this reason: it is run again from its setups.
     NotContinued(String),
+    /// The time limit of the recorded run has cut it off here, and it has no outcome.
+    CutOff,
     /// The sink failed: the run must not go on.
     Sink(io::Error),
 }
@@ -42,6 +44,7 @@ impl TrialAbort {
     pub(super) fn of_replay(stopped: Stopped, tape: &Tape) -> TrialAbort {
         match stopped {
             Stopped::Unrecorded(why) => TrialAbort::broken(why),
+            Stopped::CutOff => TrialAbort::CutOff,
             Stopped::Unanswered => match tape.noted(STOPPED, None::<Outcome>) {
                 Some(outcome) => TrialAbort::Outcome(outcome),
                 None => TrialAbort::broken(
@@ -73,6 +76,7 @@ impl From<TrialAbort> for SetupError {
         match stop {
             TrialAbort::Outcome(outcome) => SetupError::new(outcome.error().unwrap_or_default()),
             TrialAbort::NotContinued(why) => SetupError::new(why),
+            TrialAbort::CutOff => SetupError::new("the time limit of the recorded run ended here"),
             TrialAbort::Sink(error) => SetupError::new(error.to_string()),
         }
     }

@@ -6,7 +6,7 @@ use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 use super::abort::SetupError;
-use super::judge::JudgedTrial;
+use super::judge::{JudgedTrial, PlacedQuestion};
 use super::metered_call::LastFailure;
 use super::trial::TrialAbort;
 use super::{Durability, Engine};
@@ -99,25 +99,33 @@ async fn ask_about<E: From<std::io::Error>>(
     let input = grade::metric_input(&engine.plan.job, &case, &evidence, engine.clock);
     let judged = JudgedTrial { engine, id: &id, input: &input };
     let mut kept = Vec::with_capacity(questions.len());
+    let placed = (0..).zip(questions).map(|(place, question)| PlacedQuestion { place, question });
+    let placed: Vec<PlacedQuestion> = placed.collect();
     let open = engine.cassette.open(&id);
     open.tape().begin_attempt(0);
     let asked = tokio::select! {
         biased;
         stopped = open.tape().stopped() => Err(TrialAbort::of_replay(stopped, open.tape())),
-        asked = judged.ask_all(questions.clone(), &last_failure, &mut kept) => asked,
+        asked = judged.ask_all(placed.clone(), &last_failure, &mut kept) => asked,
     };
-    open.end();
+    open.tape().end();
     match asked {
         Ok(()) => {}
         Err(TrialAbort::Sink(error)) => return Err(error.into()),
         Err(stop) => {
             let error = SetupError::from(stop).to_string();
-            // They are kept in the order of the questions.
-            for question in &questions[kept.len()..] {
-                let (question, judgement) = no_reply(engine, question, &error);
+            let is_left = |placed: &PlacedQuestion| kept.iter().all(|(place, _)| *place != placed.place);
+            let left: Vec<PlacedQuestion> = placed.into_iter().filter(is_left).collect();
+            for PlacedQuestion { place, question } in left {
+                let (question, judgement) = no_reply(engine, &question, &error);
                 let question = Some(Box::new(question));
-                engine.sink.append(Entry::Judged { trial, question, judgement: judgement.clone() })?;
-                kept.push(judgement);
+                engine.sink.append(Entry::Judged {
+                    trial,
+                    question,
+                    judgement: judgement.clone(),
+                    place: Some(place),
+                })?;
+                kept.push((place, judgement));
             }
         }
     }
@@ -125,11 +133,12 @@ async fn ask_about<E: From<std::io::Error>>(
         Observed::Failed(error) => Some(error.clone()),
         Observed::Seen(_) => None,
     };
-    let why = kept.iter().rev().find_map(of_failure).unwrap_or_default();
+    kept.sort_by_key(|(place, _)| *place);
+    let why = kept.iter().rev().find_map(|(_, judgement)| of_failure(judgement)).unwrap_or_default();
     engine.sink.kept(Durability::Machine).await?;
     engine.budget.trial_ended(trial);
     // Of a panel some may refuse for good and others answer.
-    let nobody_answered = kept.iter().all(|judgement| matches!(judgement.reply, Observed::Failed(_)));
+    let nobody_answered = kept.iter().all(|(_, judgement)| matches!(judgement.reply, Observed::Failed(_)));
     Ok((last_failure.is_for_all() && nobody_answered).then_some(AskingStopped::Refused(why)))
 }
 

@@ -87,7 +87,8 @@ impl Budget {
         self.prices.price(model).copied()
     }
 
-    /// Waits until a trial may begin, and as many with it as have to be run `together`; `false` if it may not.
+    /// Waits until a trial may begin, and as many with it as have to be run `together`; `false` if it may not. `together` is 0 for one that
+    /// goes on where it was, of which most is paid.
     pub(super) async fn admits(&self, trial: u32, together: u32) -> bool {
         if !self.spend_tracker.is_limited() {
             return true;
@@ -122,6 +123,18 @@ impl Budget {
             }
             trial_ended.await;
         }
+    }
+
+    /// The run goes on: so much was the most that a trial has cost before. A trial of it needs that also at first.
+    pub(super) fn costliest_before(&self, costliest: Amount) {
+        let mut trials = self.trials();
+        trials.costliest = trials.costliest.max(costliest);
+        trials.has_ended |= costliest != Amount::default();
+    }
+
+    /// Whether it is known what a trial can cost.
+    pub(super) fn knows_costs(&self) -> bool {
+        self.trials().has_ended
     }
 
     /// A trial has ended, or was cut off.
@@ -202,6 +215,17 @@ pub(super) mod tests {
         let exceeded = budget.spend_tracker.limit_exceeded().unwrap().to_string();
         assert_eq!(exceeded, "limits.tokens (100) is not enough for the next step: 70 are spent, and it can take 35");
         assert!(!budget.admits(4, 1).await);
+    }
+
+    #[tokio::test]
+    async fn what_a_trial_has_cost_before_the_run_went_on_is_needed_for_the_first_one() {
+        let budget = budget("limits: {tokens: 100}");
+        budget.spend_tracker.spend(Amount { tokens: 70, ..Amount::default() });
+        assert!(!budget.knows_costs());
+        budget.costliest_before(Amount { tokens: 35, ..Amount::default() });
+        assert!(budget.knows_costs() && budget.admits(1, 0).await, "one that goes on where it was has cost most of it");
+        budget.trial_ended(1);
+        assert!(!budget.admits(2, 1).await, "30 are left, and 35 may be needed");
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ use super::clients::{ClientError, Clients, Credentials};
 use super::lanes::{self, TimeLimit};
 use super::metered_call::CallRecorder;
 use super::preflight::PreflightFailure;
+use super::provenance::prices;
 use super::refusals::ModelRefusals;
 use super::resources::RunResources;
 use super::sink::{Durability, Sink};
@@ -141,10 +142,17 @@ impl Engine {
         self.budget.spend_tracker.spend(Amount { dollars, tokens }.plus(set_aside));
     }
 
+    /// The most that one conversation of the run has cost before: at a limit that leaves less none is begun.
+    pub fn costliest_before(&self, costliest: Amount) {
+        self.budget.costliest_before(costliest);
+    }
+
     /// Waits until a trial may begin; `false` if it may not.
     pub(super) async fn admits(&self, trial: &Trial) -> bool {
         let stops = !self.cassette.is_replayed() && self.refusals.stop();
-        !stops && self.cassette.was_held(&trial.id) && self.budget.admits(trial.id.number, trial.together).await
+        let is_paid = trial.left.is_some() && self.budget.knows_costs();
+        let together = if is_paid { 0 } else { trial.together };
+        !stops && self.cassette.was_held(&trial.id) && self.budget.admits(trial.id.number, together).await
     }
 
     /// The limit on money or tokens that leaves nothing for a step of a trial; `when` is that step, once in a conversation.
@@ -182,6 +190,7 @@ impl Engine {
 
     async fn begin_again(&self, stop: RunBreak) -> io::Result<()> {
         let (limits, RunBreak { stopped_at, may_lack_turns }) = (&self.plan.job.limits, stop);
+        let prices = prices(&self.plan);
         self.sink.append(Entry::RunResumed {
             at: self.clock.wall(),
             stopped_at,
@@ -190,6 +199,8 @@ impl Engine {
             cost_limit: limits.cost,
             token_limit: limits.tokens,
             time_limit: limits.run_seconds,
+            prices: prices.models,
+            prices_dated: prices.dated,
         })?;
         self.sink.kept(Durability::Machine).await
     }

@@ -8,6 +8,7 @@ use super::Engine;
 use super::conversation_seed::conversation_seed;
 use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
+use super::sink::kept_soon;
 use super::trial::TrialAbort;
 use super::trial_limit::within;
 use crate::cache::{Cache, CachedJudge};
@@ -48,14 +49,29 @@ pub(super) async fn judge(
         let asked = move || grade::questions(&job, &grade::metric_input(&job, &case, &evidence, clock), &templates);
         off_thread(engine, asked).await?
     };
-    let mut questions = questions.map_err(|error| TrialAbort::broken(error.to_string()))?;
+    let questions = questions.map_err(|error| TrialAbort::broken(error.to_string()))?;
     let input = grade::metric_input(job, case, evidence, engine.clock);
     // What was answered before the trial was cut off is paid for.
-    let mut judgements = trial.left.as_ref().map_or_else(Vec::new, |left| left.judgements.clone());
-    questions.retain(|question| !judgements.iter().any(|judgement| judgement.answers(question.key())));
+    let left = trial.left.as_ref().map_or(&[][..], |left| &left.judgements);
+    let mut judgements = Vec::with_capacity(questions.len());
+    let mut to_ask = Vec::with_capacity(questions.len());
+    for (place, question) in (0..).zip(questions) {
+        match left.iter().find(|judgement| judgement.answers(question.key())) {
+            Some(judgement) => judgements.push((place, judgement.clone())),
+            None => to_ask.push(PlacedQuestion { place, question }),
+        }
+    }
     let asking = JudgedTrial { engine, id: &trial.id, input: &input };
-    asking.ask_all(questions, &LastFailure::default(), &mut judgements).await?;
-    Ok(judgements)
+    asking.ask_all(to_ask, &LastFailure::default(), &mut judgements).await?;
+    judgements.sort_by_key(|(place, _)| *place);
+    Ok(judgements.into_iter().map(|(_, judgement)| judgement).collect())
+}
+
+/// A question with its place among those about the same conversation.
+#[derive(Clone)]
+pub(super) struct PlacedQuestion {
+    pub(super) place: u32,
+    pub(super) question: Question,
 }
 
 /// A trial about which a judge is asked.
@@ -68,23 +84,25 @@ pub(super) struct JudgedTrial<'a> {
 
 impl JudgedTrial<'_> {
     /// Asks the judge these questions about a conversation, within `limits.trial`; the time for which all of them wait in our own
-    /// queues does not count. Each judgement is appended to the sink in the order of the questions as soon as it is there, and added
-    /// to `kept`.
+    /// queues does not count. Each judgement is appended to the sink as soon as it is there, whichever question it is of, and added
+    /// to `kept` with the question's place.
     pub(super) async fn ask_all(
         self,
-        questions: Vec<Question>,
+        questions: Vec<PlacedQuestion>,
         last_failure: &LastFailure,
-        kept: &mut Vec<Judgement>,
+        kept: &mut Vec<(u32, Judgement)>,
     ) -> Result<(), TrialAbort> {
         let JudgedTrial { engine, id, .. } = self;
-        let (busy, trial) = (BusyTime::new(engine.clock), id.number);
-        let asking = questions.into_iter().map(|question| self.ask_one(question, &busy, last_failure));
-        let mut asked = std::pin::pin!(stream::iter(asking).buffered(AT_ONCE));
-        while let Some(answered) = asked.next().await {
+        let (busy, trial) = (&BusyTime::new(engine.clock), id.number);
+        let asking = questions
+            .into_iter()
+            .map(async |PlacedQuestion { place, question }| (place, self.ask_one(question, busy, last_failure).await));
+        let mut asked = std::pin::pin!(stream::iter(asking).buffer_unordered(AT_ONCE));
+        while let Some((place, answered)) = kept_soon(&*engine.sink, asked.next()).await? {
             let (question, judgement) = answered?;
             let question = Some(Box::new(question));
-            engine.sink.append(Entry::Judged { trial, question, judgement: judgement.clone() })?;
-            kept.push(judgement);
+            engine.sink.append(Entry::Judged { trial, question, judgement: judgement.clone(), place: Some(place) })?;
+            kept.push((place, judgement));
         }
         Ok(())
     }

@@ -127,7 +127,7 @@ pub(super) async fn carry_out(
     let stopped = async {
         tokio::select! {
             () = interrupt.cancelled() => {}
-            () = time.ran_out() => {}
+            () = time.ran_out() => engine.cassette.cut_off(),
         }
     };
     tokio::pin!(stopped);
@@ -186,14 +186,18 @@ async fn run_lane(
     _slot: OwnedSemaphorePermit,
 ) -> io::Result<bool> {
     let mut began = engine.clock.start();
-    run_trial(&engine, &first).await?;
+    if !run_trial(&engine, &first).await? {
+        return Ok(false);
+    }
     for trial in rest {
         time.took(began.elapsed_ms());
         if !time.admits(trial.together, 1) || !engine.admits(&trial).await {
             return Ok(false);
         }
         began = engine.clock.start();
-        run_trial(&engine, &trial).await?;
+        if !run_trial(&engine, &trial).await? {
+            return Ok(false);
+        }
     }
     time.took(began.elapsed_ms());
     Ok(true)

@@ -60,7 +60,7 @@ pub use live_check::{AssertionPlace, LiveCheck, live_check};
 pub use mutation::{RecordedTrial, mutate};
 pub use preflight::{KeyCheck, Preflight, PreflightFailure, missing_program, preflight, preflight_of_judge};
 pub use probe::{ProbeError, ProbeReport, probe};
-pub use provenance::without_user;
+pub use provenance::{prices, without_user};
 pub use sink::{Durability, Sink};
 pub use steps::{NoSteps, StepsError, StepsReplyError, WrittenSteps, write_steps};
 pub use trial::fact_uses;

@@ -1,14 +1,11 @@
 //! The provenance of a run, for its record.
 
-use std::collections::BTreeMap;
-
 use super::Engine;
 use crate::graph::GraphConfig;
 use crate::job::{Job, VerifiedCases};
-use crate::money::Price;
 use crate::plan::Plan;
 use crate::prompt::{REVIEW_TEMPLATE, USER_TOOLS_TEMPLATE};
-use crate::record::{PromptDigest, Provenance};
+use crate::record::{PromptDigest, Provenance, RunPrices};
 
 impl Engine {
     /// The provenance of the run, without secrets.
@@ -24,6 +21,7 @@ impl Engine {
             .chain((!job.persona.tools.is_empty()).then_some(USER_TOOLS_TEMPLATE))
             .filter_map(|name| Some(PromptDigest { name: name.to_owned(), digest: templates.digest(name)? }))
             .collect();
+        let prices = prices(plan);
         Provenance {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             job: job.name.clone(),
@@ -57,8 +55,8 @@ impl Engine {
                 GraphConfig::Embedded(_) => "embedded".to_owned(),
                 GraphConfig::Neo4j(_) => "neo4j".to_owned(),
             }),
-            prices: prices(plan),
-            prices_dated: plan.prices.dated(priced(plan)),
+            prices: prices.models,
+            prices_dated: prices.dated,
             cost_limit: job.limits.cost,
             token_limit: job.limits.tokens,
             time_limit: job.limits.run_seconds,
@@ -93,9 +91,10 @@ fn personas(job: &Job) -> Vec<String> {
     names
 }
 
-/// The prices of the run's models, where they are known.
-fn prices(plan: &Plan) -> BTreeMap<String, Price> {
-    priced(plan).filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
+/// The prices of the models of a plan, where they are known, and their day.
+pub fn prices(plan: &Plan) -> RunPrices {
+    let models = priced(plan).filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect();
+    RunPrices { models, dated: plan.prices.dated(priced(plan)) }
 }
 
 /// The names of all models that may cost something.

@@ -1,6 +1,7 @@
 //! The interface to the journal of a run.
 
 use std::io;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -26,6 +27,24 @@ pub trait Sink: Send + Sync {
 
     /// Waits until all entries appended before this call are kept.
     fn kept(&self, durability: Durability) -> BoxFuture<'_, io::Result<()>>;
+}
+
+/// The longest time for which what was appended waits for more, to be kept with it.
+const SOON: Duration = Duration::from_millis(50);
+
+/// Waits for something. What was appended before is kept soon, also where that takes long: what a model has answered is paid for.
+///
+/// # Errors
+/// Those of the sink.
+pub(super) async fn kept_soon<F: Future>(sink: &dyn Sink, awaited: F) -> io::Result<F::Output> {
+    let mut awaited = std::pin::pin!(awaited);
+    match tokio::time::timeout(SOON, &mut awaited).await {
+        Ok(output) => Ok(output),
+        Err(_) => {
+            sink.kept(Durability::Process).await?;
+            Ok(awaited.await)
+        }
+    }
 }
 
 /// A function that has kept an entry when it returns.

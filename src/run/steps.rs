@@ -123,7 +123,7 @@ pub async fn write_steps(engine: &Engine) -> Result<Option<WrittenSteps>, NoStep
             biased;
             stopped = tape.stopped() => Err(match stopped {
                 Stopped::Unrecorded(why) => StepsError::Unrecorded(why),
-                Stopped::Unanswered => StepsError::RecordingEnds,
+                Stopped::Unanswered | Stopped::CutOff => StepsError::RecordingEnds,
             }),
             steps = steps_of(engine, criteria, &mut written) => steps,
         };

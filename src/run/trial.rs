@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::abort::STOPPED;
 pub(super) use super::abort::TrialAbort;
 use super::reference::{self, ReferenceLines};
-use super::sink::Durability;
+use super::sink::{Durability, kept_soon};
 use super::talk::converse;
 use super::trial_env::{SetupMode, TrialEnv};
 use super::trial_limit::TrialLimit;
@@ -28,8 +28,8 @@ use crate::score::{NOT_HELD_AGAIN, Outcome, Scorecard};
 const STUCK: &str = "persona stuck";
 
 /// Runs a trial that may begin, and appends its outcome to the sink. Where the persona does not play its part, the conversation
-/// is run again, as often as `limits.reruns` says.
-pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> {
+/// is run again, as often as `limits.reruns` says. Returns whether it came to its end: one that is replayed may have been cut off.
+pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<bool> {
     let (mut trial, open) = (trial.clone(), engine.cassette.open(&trial.id));
     let number = trial.id.number;
     if let Some(left) = &trial.left {
@@ -40,7 +40,8 @@ pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> 
     }
     loop {
         match hold(engine, &trial, open.tape()).await? {
-            TrialResult::Finished => break,
+            TrialResult::Finished => return Ok(true),
+            TrialResult::CutOff => return Ok(false),
             TrialResult::Discarded => trial.attempt += 1,
             TrialResult::NotContinued => {
                 engine.sink.append(Entry::TrialRestarted { trial: number, at: engine.clock.wall() })?;
@@ -49,8 +50,6 @@ pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> 
         }
         trial.left = None;
     }
-    open.end();
-    Ok(())
 }
 
 /// The result of a trial.
@@ -58,6 +57,8 @@ pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> 
 enum TrialResult {
     /// It is over.
     Finished,
+    /// The time limit of the recorded run has cut it off here.
+    CutOff,
     /// It does not count, and is to be run again.
     Discarded,
     /// It was cut off before and could not go on where it was: it is held again from its setups.
@@ -89,8 +90,13 @@ async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<TrialRe
             under_way.keep_output()?;
             return Ok(TrialResult::NotContinued);
         }
+        Err(TrialAbort::CutOff) => return Ok(TrialResult::CutOff),
         Err(TrialAbort::Sink(error)) => return Err(error),
     };
+    // The recorded one was dropped while it was graded.
+    if tape.was_cut_off() {
+        return Ok(TrialResult::CutOff);
+    }
     under_way.keep_output()?;
     match &mut outcome {
         Outcome::PersonaInvalid { error } => {
@@ -109,6 +115,7 @@ async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<TrialRe
         _ if trial.case.user.is_persona() => engine.stuck_persona.got_through(trial),
         _ => {}
     }
+    tape.end();
     engine.sink.append(Entry::TrialFinished { trial: number, at: engine.clock.wall(), outcome, scorecard })?;
     engine.sink.kept(Durability::Machine).await?;
     Ok(TrialResult::Finished)
@@ -158,7 +165,7 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
         let trial = GradeInput { job: &job, case: &case, evidence: &evidence, clock };
         grade::grade(trial, &judgements)
     };
-    Ok((outcome, evaluate::off_thread(engine, graded).await?))
+    Ok((outcome, kept_soon(&*engine.sink, evaluate::off_thread(engine, graded)).await??))
 }
 
 /// Sets up what a conversation runs on, and holds it.

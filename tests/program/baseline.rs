@@ -117,3 +117,27 @@ fn a_run_that_did_not_come_to_its_end_is_named_with_a_note() {
     assert_eq!(status, Some(0));
     assert!(told.contains("is incomplete: where it has no figure, nothing can be compared"), "{told}");
 }
+
+#[test]
+fn nothing_is_shown_beside_a_baseline_that_is_damaged() {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path();
+    fs::write(folder.join("job.yml"), format!("{JOB}repeat: 6\ngate: {{baseline: main, maxDrop: 0.3}}\n")).unwrap();
+    typed(folder, "run job.yml");
+    assert_eq!(typed(folder, "baseline set main").0, Some(0));
+    let (status, told) = typed(folder, "run job.yml");
+    assert_eq!(status, Some(0), "{told}");
+    let run = fs::read_dir(folder.join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    let first = &ids(folder)[0];
+    let run = run.into_iter().find(|path| path.to_string_lossy().ends_with(first.as_str())).unwrap();
+    let journal = fs::read_to_string(run.join("journal.ndjson")).unwrap();
+    let mut lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    lines.remove(5);
+    fs::write(run.join("journal.ndjson"), lines.concat()).unwrap();
+    let (status, told) = typed(folder, "run job.yml");
+    assert_eq!(status, Some(101), "{told}");
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("it is damaged, so that nothing is shown beside it: line 6 of the journal"), "{told}");
+    let (_, told) = typed(folder, &format!("compare main {}", ids(folder)[1]));
+    assert!(told.contains(&format!("note: run {first} is damaged: line 6")), "{told}");
+}

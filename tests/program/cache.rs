@@ -221,6 +221,8 @@ fn the_cache_is_listed_and_pruned() {
         "{said}"
     );
     assert!(world.typed("cache prune --older-than 1d").1.contains("2 verdicts left"));
+    let (status, said) = world.typed("cache prune --older-than 99999999d");
+    assert!(status == 0 && said.contains("0 verdicts removed"), "{said}");
     assert!(world.typed("cache prune --model another").1.contains("1 verdict removed"));
     assert!(world.typed("cache prune --max-size 0kB").1.contains("0 verdicts left"));
     assert_eq!(world.typed("cache prune --all --model x").0, 2);

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
@@ -226,6 +228,63 @@ fn a_limit_of_the_run_ends_the_replay_where_it_ended_the_run() {
     let world = World::new(("good", "good"), limits);
     let said = world.twice("--repeat 20 -j 1");
     assert!(said.contains("limits.tokens"), "{said}");
+}
+
+#[test]
+fn a_run_that_its_time_limit_cut_off_is_replayed_up_to_there() {
+    for (agent, model) in [("good", "judge-silent"), ("silent", "good"), ("good", "silent")] {
+        let world = World::new((agent, model), "limits: {trial: 300, turn: 200}\n");
+        let said = world.twice("--condition with-facts --repeat 3 -j 2 --time-limit 2.5");
+        assert!(said.contains("limits.time"), "{said}");
+        let record: Value = serde_json::from_slice(&fs::read(world.path("replayed.json")).unwrap()).unwrap();
+        let trials = record["trials"].as_array().unwrap();
+        assert!(trials.iter().all(|trial| trial["outcome"].is_null()), "{said}");
+        assert!(!trials[0]["startedAt"].is_null() && trials[2]["startedAt"].is_null(), "{record:#}");
+    }
+}
+
+/// A job with a panel of which the first judge answers last, where `is_recorded`; `is_silent`: not at all.
+fn with_panel(is_recorded: Arc<AtomicBool>, is_silent: bool) -> World {
+    let (agent, address) = agent::start("good");
+    let has_answered = Arc::new(AtomicBool::new(false));
+    let judges = Server::start(move |request| {
+        let judge = request.json()["model"].as_str().unwrap_or_default().to_owned();
+        if judge == "first" && is_silent {
+            return Reply::Silence;
+        }
+        while judge == "first" && is_recorded.load(Ordering::SeqCst) && !has_answered.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        let answer = model::answer("good", request);
+        has_answered.fetch_or(judge == "second", Ordering::SeqCst);
+        answer
+    });
+    let base = format!("{}/v1", judges.address);
+    let servers = agent.into_iter().chain([judges]).collect();
+    let world = World { folder: tempfile::tempdir().unwrap(), servers, base };
+    world.write(&format!(
+        "name: Lockers\ntarget: {{user: u, chatbot: c, embabel: {{baseUrl: \"{address}\"}}}}\nfacts: []\n\
+         evaluator: {{script: [Where is it?]}}\nscorer: {{model: [openai/first, openai/second]}}\nmetrics: [tasks]\n\
+         limits: {{trial: 300}}\ntasks: [{{task: Ask where the locker is, acceptanceCriteria: It is named}}]\n"
+    ));
+    world
+}
+
+#[test]
+fn the_calls_of_a_panel_are_in_one_order_whoever_answers_first() {
+    let world = with_panel(Arc::new(AtomicBool::new(true)), false);
+    world.twice("");
+    let record: Value = serde_json::from_slice(&fs::read(world.path("recorded.json")).unwrap()).unwrap();
+    assert_eq!(record["trials"][0]["calls"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn what_a_panel_had_answered_when_the_time_was_up_is_in_the_replay() {
+    let world = with_panel(Arc::new(AtomicBool::new(false)), true);
+    let said = world.twice("--time-limit 2.5");
+    let record: Value = serde_json::from_slice(&fs::read(world.path("replayed.json")).unwrap()).unwrap();
+    let judgements = record["trials"][0]["judgements"].as_array().unwrap();
+    assert!(judgements.len() == 1 && judgements[0]["judge"] == "openai/second", "{said}\n{judgements:#?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The built program, as its users meet it: kills, a real Neo4j, and what leaves the machine.
 
 mod agent_limits;
+mod answered;
 mod audit;
 mod baseline;
 mod browser;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use eval_job::record::Entry;
+use eval_job::record::{Asker, Entry};
 use eval_job::store::folder::{Journal, read_journal};
 use serde_json::{Value, json};
 
@@ -39,7 +39,10 @@ fn interleaved(entries: &[Entry], rng: &mut fastrand::Rng) -> Vec<Entry> {
         trials.resize_with(trials.len().max(own), Vec::new);
         trials[own - 1].push(entry.clone());
     }
-    trials.iter_mut().for_each(|trial| trial.reverse());
+    for trial in &mut trials {
+        shuffle_answers(trial, rng);
+        trial.reverse();
+    }
     let mut mixed = entries[..first].to_vec();
     while trials.iter().any(|trial| !trial.is_empty()) {
         let left: Vec<usize> = (0..trials.len()).filter(|at| !trials[*at].is_empty()).collect();
@@ -47,6 +50,19 @@ fn interleaved(entries: &[Entry], rng: &mut fastrand::Rng) -> Vec<Entry> {
     }
     mixed.extend_from_slice(&entries[last..]);
     mixed
+}
+
+/// Lets the judges of a conversation, who are asked at the same time, answer in another order.
+fn shuffle_answers(trial: &mut [Entry], rng: &mut fastrand::Rng) {
+    let is_answer = |entry: &Entry| match entry {
+        Entry::Judged { .. } => true,
+        Entry::ModelAsked { call, .. } => call.asker == Asker::Judge,
+        _ => false,
+    };
+    let places: Vec<usize> = (0..trial.len()).filter(|place| is_answer(&trial[*place])).collect();
+    let mut answers: Vec<Entry> = places.iter().map(|place| trial[*place].clone()).collect();
+    rng.shuffle(&mut answers);
+    places.into_iter().zip(answers).for_each(|(place, answer)| trial[place] = answer);
 }
 
 /// Gives a component that has a score another one.

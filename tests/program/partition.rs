@@ -172,6 +172,7 @@ fn runs_that_do_not_belong_together_are_refused_and_nothing_is_written() {
     suite.typed(&format!("{held} --partition 1/2 --runs-dir again"));
     suite.typed(&format!("{held} --partition 2/3 --runs-dir thirds"));
     suite.typed(&format!("{held} --partition 2/2 --max-turns 6 --runs-dir flags"));
+    suite.typed(&format!("{held} --partition 2/2 --cost-limit 9 --token-limit 999999 --runs-dir limits"));
     suite.typed(&format!("{held} --runs-dir whole"));
     suite.write("jobs/many.yml", &many(0.6));
     suite.typed(&format!("{held} --partition 2/2 --runs-dir edited"));
@@ -187,7 +188,8 @@ fn runs_that_do_not_belong_together_are_refused_and_nothing_is_written() {
             "they differ in the suite, or into how many parts it was split",
             "the same eval-job, job files and flags",
         ),
-        ("first flags", "they differ in the job as flags or a judge's own steps completed it", "flags"),
+        ("first flags", "they differ in the job as flags or a judge's own steps completed it (maxTurns)", "flags"),
+        ("first limits", "judge's own steps completed it (limits.cost, limits.tokens)", "flags"),
         ("first edited", "they differ in the job file", "the same eval-job, job files and flags"),
         ("first damaged", "line 1 of the journal is damaged", "hold this part again"),
         (&format!("first {whole}"), "is no part of a suite: it was made without --partition", "--partition K/N"),

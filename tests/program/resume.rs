@@ -421,6 +421,39 @@ fn the_run_of_a_part_goes_on_as_that_part_and_is_merged() {
     assert_eq!(status, 2, "{printed}");
 }
 
+#[test]
+fn of_a_merged_run_that_has_not_ended_the_runs_of_its_parts_are_named() {
+    let agent = Agent::start();
+    let desk = Desk::new(&agent, 6);
+    agent.silent_at.store(5, Ordering::SeqCst);
+    let mut child =
+        desk.command("run job.yml --partition 1/2").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    agent.arrived.recv().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    agent.silent_at.store(0, Ordering::SeqCst);
+    let id = desk.id();
+    assert_eq!(desk.typed("run job.yml --partition 2/2").0, 0);
+    let (_, merged) = desk.typed("merge runs --runs-dir merged");
+    let (_, shown) = desk.typed("show --runs-dir merged");
+    assert!(shown.contains("was merged of runs of which not all had ended"), "{merged}\n{shown}");
+    assert!(shown.contains(&id) && !shown.contains("goes on with it"), "{shown}");
+}
+
+#[test]
+fn a_run_of_which_nothing_is_left_is_no_failure_of_the_program() {
+    let agent = Agent::start();
+    let desk = Desk::new(&agent, 2);
+    desk.killed_at(&agent, 4);
+    let (id, journal) = (desk.id(), desk.run_folder().join("journal.ndjson"));
+    let whole = fs::read(&journal).unwrap();
+    for left in [&[][..], &whole[..20]] {
+        fs::write(&journal, left).unwrap();
+        let (status, printed) = desk.typed(&format!("run --resume {id}"));
+        assert!(status == 2 && printed.contains("nothing is left of the run"), "{printed}");
+    }
+}
+
 /// A folder that this process's user may not write in; `None` where nobody can be found who may not.
 fn as_nobody(desk: &Path, line: &str) -> Option<Output> {
     let program = env!("CARGO_BIN_EXE_eval-job");

@@ -104,6 +104,13 @@ fn a_request_that_was_on_its_way_at_a_kill_counts_as_spent() {
         );
     }
     is_silent.store(false, Ordering::SeqCst);
+    // Nobody knew a price when they were sent: each token costs the dearer one of today.
+    desk.write("prices.yml", "models: {openai/gpt-4.1-mini: {input: 1, output: 1000}}\n");
+    let asked = judge.requests().len();
+    let (status, printed) = typed("run --resume job.yml --no-progress --cost-limit 0.5 --prices prices.yml");
+    assert_eq!((status, judge.requests().len()), (102, asked), "{printed}");
+    let told = format!("limits.cost ($0.50) is used up: ${:.2} is spent", most as f64 / 1000.0);
+    assert!(printed.contains(&told), "{told}: {printed}");
     let limit = most + 50;
     let (status, printed) = typed(&format!("run --resume job.yml --no-progress --token-limit {limit}"));
     assert_eq!(status, 102, "{printed}");
@@ -115,6 +122,38 @@ fn a_request_that_was_on_its_way_at_a_kill_counts_as_spent() {
     let unknown =
         record["trials"][0]["calls"].as_array().unwrap().iter().filter(|call| call["usage"]["unreportedCalls"] == 1);
     assert_eq!(unknown.count(), 2, "{}", record["trials"][0]["calls"]);
+}
+
+#[test]
+fn what_was_spent_without_prices_counts_and_is_shown_by_those_of_the_resumption() {
+    let (_agent, address) = agent::start("good");
+    let (_model, base) = model::start("good");
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!(
+        "target: {{user: u, chatbot: c, embabel: {{baseUrl: {address}}}}}\nfacts: [\"F\"]\n\
+         evaluator: {{model: {{name: openai/own, maxTokens: 100}}}}\nscorer: {{model: {{name: openai/own, maxTokens: 100}}}}\n\
+         tasks:\n  - {{task: Ask where the locker is, acceptanceCriteria: It is named}}\nrepeat: 4\n"
+    );
+    fs::write(folder.path().join("job.yml"), job).unwrap();
+    fs::write(folder.path().join("prices.yml"), "models: {openai/own: {input: 1000, output: 1000}}\n").unwrap();
+    let typed = |line: &str| {
+        let mut command = eval_job(folder.path());
+        command.env("OPENAI_BASE_URL", &base).env("OPENAI_API_KEY", "sk-test");
+        let output = command.args(line.split_whitespace()).output().unwrap();
+        (output.status.code().unwrap(), words(&output))
+    };
+    let (status, printed) = typed("run job.yml --token-limit 5400 --no-progress -o before.tokens.json");
+    assert_eq!(status, 102, "{printed}");
+    let (status, printed) =
+        typed("run --resume job.yml --cost-limit 0.1 --prices prices.yml --no-progress -o run.json");
+    assert_eq!(status, 102, "{printed}");
+    assert!(printed.contains("limits.cost ($0.10) is used up: $0."), "{printed}");
+    // A thousand dollars a million: each call takes 28 tokens, which are 2.8 cents.
+    let spent = printed.split("is used up: $").nth(1).and_then(|text| text.split(' ').next()).unwrap();
+    let row = printed.lines().find(|line| line.trim_start().starts_with("persona and judge")).unwrap();
+    assert!(row.contains(&format!("${spent}")), "the table says so, too: {printed}");
+    let record: Value = serde_json::from_slice(&fs::read(folder.path().join("run.json")).unwrap()).unwrap();
+    assert_eq!(record["provenance"]["prices"]["openai/own"]["input"], 1000.0, "{}", record["provenance"]);
 }
 
 /// Holds the job where no file may get longer than so many blocks.

@@ -49,6 +49,11 @@ pub(in crate::cli) fn baseline_check(
         }
     };
     check.run = Some(baseline.id.clone());
+    if baseline.is_damaged {
+        let why = opened.note.as_deref().unwrap_or("its journal is damaged");
+        check.why_not = Some(format!("it is damaged, so that nothing is shown beside it: {why}"));
+        return Ok(Some(check));
+    }
     if baseline.job != run.job {
         check.why_not = Some(format!(
             "it is a run of another job, {}: each job has a baseline of its own, by a name of its own (eval-job baseline set NAME RUN)",

@@ -139,7 +139,8 @@ fn open(id: Option<&str>, args: &CompareArgs, context: &Context, printer: &Print
         false => ComparedRun::read(&mut file)?,
     };
     if let Some(note) = &file.note {
-        printer.note(&format!("note: {note}"));
+        let damaged = if run.is_damaged { format!("run {} is damaged: ", run.id) } else { String::new() };
+        printer.note(&format!("note: {damaged}{note}"));
     }
     if matches!(run.verdict, Verdict::Incomplete | Verdict::Interrupted) {
         let text = "conversations without a score are left out";

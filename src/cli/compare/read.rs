@@ -17,6 +17,8 @@ pub(in crate::cli) struct ComparedRun {
     pub(super) started_at: DateTime<Utc>,
     /// Whether it has come to its end.
     pub(super) has_ended: bool,
+    /// Whether lines of its journal are not as they were written, or missing.
+    pub(super) is_damaged: bool,
     pub(super) rules: RunRules,
     /// Its models in the order of the run, each with its scores.
     pub(in crate::cli) models: Vec<(Side, Scores)>,
@@ -51,6 +53,7 @@ impl ComparedRun {
             verdict: summary.verdict,
             started_at: summary.started_at,
             has_ended: false,
+            is_damaged: false,
             until: summary.provenance.until,
         };
         drop(plan.groups);
@@ -65,6 +68,7 @@ impl ComparedRun {
             })?,
             false => file.read_through(|_, trial| take(trial))?,
         };
+        run.is_damaged = overview.is_damaged();
         let summary = overview.summary;
         run.has_ended = summary.finished_at.is_some() && !summary.interrupted;
         run.verdict = summary.verdict;
@@ -79,6 +83,7 @@ impl ComparedRun {
             verdict: self.verdict,
             started_at: self.started_at,
             has_ended: self.has_ended,
+            is_damaged: self.is_damaged,
             rules,
             models: self.models.iter().map(|(side, scores)| (side.clone(), scores.without_trials())).collect(),
             until: self.until.clone(),

@@ -13,7 +13,7 @@ use super::super::args::GradeArgs;
 use super::super::cache::tell_troubles;
 use super::super::cassettes::credentials;
 use super::super::context::Context;
-use super::super::error::{CliError, RefusedJob};
+use super::super::error::{CliError, RefusedJob, is_mistake};
 use super::super::planning::{prices, surroundings};
 use super::super::printer::Printer;
 use super::super::run::waiting_line;
@@ -30,10 +30,10 @@ use crate::money::{Cost, Price, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
 use crate::record::{Asker, Entry, FORMAT_VERSION, ModelCall, Overview};
-use crate::report::count;
+use crate::report::{self, count};
 use crate::run::{self, AskingStopped, Credentials, Durability, Engine, RunDeps, StoredConversation, WrittenSteps};
-use crate::store::StoredRun;
 use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
+use crate::store::{StoreError, StoredRun};
 
 /// The flag by which a judge is usually asked.
 pub(super) const SCORER_MODEL: &str = "--scorer-model";
@@ -137,7 +137,14 @@ impl JudgeSession<'_> {
         };
         let left = PendingWork::new(run, again, &earlier)?;
         self.printer.note(&text::announcement(&judge, left, before, prices.get(&judge).copied()));
-        let NewGrading { number, path, journal } = run.new_grading()?;
+        let NewGrading { number, path, journal } = run.new_grading().map_err(|error| match error {
+            StoreError::Io { source, path, .. } if is_mistake(&source) => {
+                let what =
+                    format!("what {judge} answers is kept beside the run, and {} can't be: {source}", path.display());
+                CliError::Unprepared(Refusal::new(report::plain(&what), "make the folder of the run writable"))
+            }
+            error => error.into(),
+        })?;
         let journal = Arc::new(journal.with_redactor(self.context.redactor().clone()));
         let shown = path.display().to_string();
         self.signals.kept_at(FinishedPart {
@@ -330,7 +337,7 @@ fn refused(file: String, refusals: Vec<Refusal>) -> CliError {
 fn taken_over(journal: &Journal, rest: PendingQuestions) -> Result<StoredConversation, AskError> {
     let trial = rest.conversation.trial.number;
     for (question, judgement) in rest.answered {
-        journal.append(&Entry::Judged { trial, question: Some(Box::new(question)), judgement })?;
+        journal.append(&Entry::Judged { trial, question: Some(Box::new(question)), judgement, place: None })?;
     }
     Ok(rest.conversation)
 }

@@ -89,6 +89,10 @@ fn read(folder: &Path, context: &Context) -> Result<PartRun, CliError> {
         return Err(refused(&format!("run {}: {why}", overview.summary.id), "hold this part again"));
     }
     let beginning = run.first_entry()?.and_then(Beginning::from_entry);
-    let beginning = beginning.ok_or_else(|| CliError::Internal("a run without a beginning was read".to_owned()))?;
+    let mut beginning = beginning.ok_or_else(|| CliError::Internal("a run without a beginning was read".to_owned()))?;
+    // Those that it went on with, where it did.
+    let priced = &overview.summary.provenance;
+    beginning.provenance.prices.clone_from(&priced.prices);
+    beginning.provenance.prices_dated.clone_from(&priced.prices_dated);
     Ok(PartRun { run, beginning, overview })
 }

@@ -221,7 +221,7 @@ impl Progress {
                 let turns = self.turns.get(trial).copied().unwrap_or_default();
                 Some(self.line(*trial, &format!("{}, {}; judging", count(turns, "turn"), ending_text(ending))))
             }
-            Entry::Judged { trial, judgement, question } => match (&judgement.reply, judgement.rejected.last()) {
+            Entry::Judged { trial, judgement, question, .. } => match (&judgement.reply, judgement.rejected.last()) {
                 (Observed::Seen(_), None) => None,
                 (Observed::Seen(_), Some((_, why))) => {
                     let of = question.as_ref().map(|question| format!(" for {}", question.metric)).unwrap_or_default();

@@ -77,6 +77,7 @@ impl ProgressStatus {
                 self.models = trials.iter().map(|trial| (trial.number, trial.model)).collect();
                 return;
             }
+            Entry::RunResumed { prices, .. } => return self.prices.extend(prices.clone()),
             Entry::TrialStarted { .. } | Entry::TrialContinued { .. } => Awaited::SetUp,
             Entry::LookedBefore { .. } => Awaited::Persona,
             Entry::UserSaid { .. } => Awaited::Agent,

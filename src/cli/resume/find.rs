@@ -72,7 +72,21 @@ fn named(id: &str, args: &RunArgs) -> Result<(ReopenedRun, Beginning), CliError>
         Some(first) => Ok((reopened, first)),
         None => {
             // Reading the whole run reports why there is no beginning.
-            run.read(|_, _| ())?;
+            let read = run.read(|_, _| ()).map_err(|error| match error {
+                // It is held, but by this process.
+                StoreError::JustBegun(path) => {
+                    let why = "the journal is empty, the run was cut off before it began".to_owned();
+                    StoreError::NothingLeft { path, why }
+                }
+                error => error,
+            });
+            match read {
+                Err(error @ StoreError::NothingLeft { .. }) => {
+                    let help = "another run, which `eval-job list` names; its folder can be deleted";
+                    return Err(refused(plain(&error.to_string()), help));
+                }
+                read => drop(read?),
+            }
             Err(refused(format!("run {} has no beginning", plain(id)), "another run, which `eval-job list` names"))
         }
     }

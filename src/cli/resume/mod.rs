@@ -8,7 +8,7 @@ mod command;
 mod find;
 mod left;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
@@ -21,10 +21,11 @@ use super::context::Context;
 use super::error::CliError;
 use super::planning::PlannedJobs;
 use crate::evidence::Usage;
-use crate::money::Dollars;
+use crate::money::{Amount, Dollars, Price};
 use crate::plan::{BegunTrial, Refusal, ResumedTrials};
-use crate::record::{Entry, Overview, TrialRecord, total};
+use crate::record::{Beginning, Entry, Overview, TrialRecord, total};
 use crate::report::count;
+use crate::run::prices;
 use crate::store::StoredRun;
 use crate::store::folder::{JournalFile, ReopenedRun};
 
@@ -48,6 +49,10 @@ pub(super) struct Resumed {
     /// How many of those that are over say nothing about the agent, and stay.
     broken: usize,
     pub(super) mode: ResumeMode,
+    /// The most that requests without a reported usage can have cost, by the prices of today.
+    pub(super) set_aside: Amount,
+    /// The most that one conversation has cost, by the prices of today.
+    pub(super) costliest: Amount,
 }
 
 impl ResumeRequest {
@@ -69,21 +74,31 @@ impl ResumeRequest {
             planned.notes.push(format!("{} left out: {} goes on with one run", count(others, "job"), mode.flag()));
         }
         planned.jobs = vec![planned.jobs.swap_remove(at)];
-        let mut run = reopened.run().with_redactor(context.redactor().clone());
-        let mut trials = StoredTrials { mode, held: ResumedTrials::default(), broken: 0, whole: HashSet::new() };
+        let prices = prices(&planned.jobs[0].plan);
+        let mut run = reopened.run().with_redactor(context.redactor().clone()).with_prices(prices.clone());
+        let mut trials = StoredTrials {
+            mode,
+            held: ResumedTrials::default(),
+            broken: 0,
+            whole: HashSet::new(),
+            prices: prices.models.clone(),
+            costliest: Amount::default(),
+        };
         let overview = run.read(|_, trial| trials.add(trial))?;
         let first = first_entry(&run)?;
         let _inside = runtime.enter();
         let stored = check::StoredBeginning { first: &first, overview: &overview, note: run.note.as_deref() };
         check::check(stored, &mut planned.jobs[0], args, context)?;
-        let StoredTrials { mut held, broken, whole, .. } = trials;
+        let StoredTrials { mut held, broken, whole, costliest, .. } = trials;
         held.stopped_at = reopened.stopped_at(&overview.summary);
         held.may_lack_turns = run.note.is_some() || may_be_lost(held.stopped_at, context.clock.booted_at());
         // A secret of today that stands in the journal was sent then.
         let run = run.without_redactor();
         let cut_off = LeftTrials::take_up(&run, &planned.jobs[0].plan, &whole, &mut held)?;
         let left = overview.planned() - held.finished.len();
-        Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode })
+        let before = Beginning::from_entry(first.clone()).map(|first| first.provenance.prices).unwrap_or_default();
+        let set_aside = overview.set_aside.amount(&prices.models, &before);
+        Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode, set_aside, costliest })
     }
 }
 
@@ -135,14 +150,17 @@ impl Resumed {
         }
     }
 
-    /// All that was spent on it before.
+    /// All that was spent on it before, by the prices of today as far as they are known.
     pub(super) fn spent(&self) -> (Usage, Dollars) {
         let (usage, cost, _) = total(self.overview.spending.iter());
         let before = &self.overview.summary.provenance;
-        let checks = before.canaries.iter().map(|it| (it.usage, it.cost));
-        let steps = before.steps.iter().map(|it| (it.usage, it.cost));
-        checks.chain(steps).fold((usage, cost.known()), |(usage, cost), (more, dollars)| {
-            (usage.plus(more), cost.plus(dollars.unwrap_or_default()))
+        let checks = before.canaries.iter().map(|it| (it.usage, it.cost, before.judge_model.as_str()));
+        let steps = before.steps.iter().map(|it| (it.usage, it.cost, it.judge.as_str()));
+        checks.chain(steps).fold((usage, cost.known()), |(usage, cost), (more, dollars, judges)| {
+            // Of a panel it is not known which one took which tokens.
+            let prices = judges.split(", ").filter_map(|judge| before.prices.get(judge));
+            let now = prices.map(|price| price.cost(&more).known()).max();
+            (usage.plus(more), cost.plus(now.or(dollars).unwrap_or_default()))
         })
     }
 }
@@ -154,11 +172,16 @@ struct StoredTrials {
     broken: usize,
     /// Those that were cut off after their session was opened, or that a limit left nothing for the judge of.
     whole: HashSet<u32>,
+    /// The prices of today.
+    prices: BTreeMap<String, Price>,
+    /// The most that one of them has cost.
+    costliest: Amount,
 }
 
 impl StoredTrials {
     fn add(&mut self, trial: &TrialRecord) {
         let number = trial.trial.number;
+        self.costliest = self.costliest.max(self.cost(trial));
         let is_left = match self.mode {
             ResumeMode::Unfinished => trial.finished_at.is_none() || trial.was_stopped_by_limit(),
             ResumeMode::Errors => trial.is_to_be_retried(),
@@ -178,6 +201,22 @@ impl StoredTrials {
                 self.whole.insert(number);
             }
         }
+    }
+}
+
+impl StoredTrials {
+    /// The known cost of a trial, without conversations that were held before and do not count.
+    fn cost(&self, trial: &TrialRecord) -> Amount {
+        let amount = |model: &str, usage: &Usage| {
+            let dollars = self.prices.get(model).map_or(Dollars::ZERO, |price| price.cost(usage).known());
+            let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
+            Amount { dollars, tokens }
+        };
+        let calls = trial.calls.iter().filter(|call| trial.started_at.is_some_and(|began| call.at >= began));
+        let own = calls.map(|call| amount(&call.model, &call.usage));
+        let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+        let agent = turns.filter_map(|turn| turn.usage.as_ref()).map(|usage| amount(&trial.trial.model, usage));
+        own.chain(agent).fold(Amount::default(), Amount::plus)
     }
 }
 

@@ -2,8 +2,8 @@ use chrono::DateTime;
 
 use super::*;
 use crate::evidence::{Condition, Ending, Judgement, Observed, TrialId, Turn, Usage};
-use crate::money::{Amount, Cost};
-use crate::record::{Asker, FORMAT_VERSION, ModelCall, Provenance, Spender, Verdict};
+use crate::money::{Amount, Cost, Dollars, Price};
+use crate::record::{Asker, FORMAT_VERSION, LaterEntries, ModelCall, Provenance, Spender, Verdict};
 use crate::score::Outcome;
 
 const AT: DateTime<chrono::Utc> = DateTime::UNIX_EPOCH;
@@ -55,7 +55,13 @@ fn resumed() -> Entry {
         cost_limit: None,
         token_limit: Some(7),
         time_limit: None,
+        prices: BTreeMap::new(),
+        prices_dated: String::new(),
     }
+}
+
+fn tokens_aside(run: &Overview) -> u64 {
+    run.set_aside.amount(&BTreeMap::new(), &BTreeMap::new()).tokens
 }
 
 fn broken() -> Outcome {
@@ -63,7 +69,7 @@ fn broken() -> Outcome {
 }
 
 fn folded(entries: Vec<Entry>) -> (Vec<TrialRecord>, Overview) {
-    let mut fold = Fold::begin(begun(2)).unwrap().with_restarts(restarts(&entries));
+    let mut fold = Fold::begin(begun(2)).unwrap().with_later(LaterEntries::from_entries(&entries));
     let mut trials: Vec<TrialRecord> =
         entries.into_iter().filter_map(|entry| fold.take(entry)).map(|(_, trial)| trial).collect();
     let overview = fold.end(|_, trial| trials.push(trial));
@@ -124,6 +130,72 @@ fn of_a_trial_that_broke_and_is_held_again_only_the_newer_one_counts() {
 }
 
 #[test]
+fn what_was_spent_before_has_the_prices_by_which_the_run_went_on() {
+    let price = Price { input: 1.0, cached_input: None, output: 1.0, long_context: None };
+    let went_on = |dated: &str, price| {
+        let mut went_on = resumed();
+        if let Entry::RunResumed { prices, prices_dated, .. } = &mut went_on {
+            prices.insert("j".to_owned(), price);
+            *prices_dated = dated.to_owned();
+        }
+        went_on
+    };
+    let entries = [
+        held(1, "first"),
+        vec![over(1, Outcome::Graded), went_on("yesterday", Price { input: 7.0, ..price }), went_on("today", price)],
+        held(2, "second"),
+        vec![over(2, Outcome::Graded), Entry::RunFinished { at: AT, interrupted: false }],
+    ];
+    let (_, run) = folded(entries.concat());
+    let judge = run.spending.iter().find(|row| row.spender == Spender::Judge).unwrap();
+    assert_eq!(judge.cost, Cost::Exactly(Dollars::new(0.000_02).unwrap()));
+    assert_eq!(run.summary.provenance.prices_dated, "today");
+}
+
+#[test]
+fn answers_are_in_the_order_of_the_questions_whenever_they_came() {
+    let call = |model: &str, input| ModelCall {
+        at: AT,
+        asker: Asker::Judge,
+        model: model.to_owned(),
+        usage: Usage::from_counts(Some(input), Some(1)),
+    };
+    let asked =
+        |model: &str, input| Entry::ModelAsked { trial: 1, number: None, call: call(model, input), set_aside: None };
+    let judged = |question: &str, place| {
+        let judgement = Judgement {
+            question: question.to_owned(),
+            judge: "j".to_owned(),
+            sample: 1,
+            reply: Observed::Seen("fine".to_owned()),
+            rejected: Vec::new(),
+            alternatives: Vec::new(),
+            usage: Usage::default(),
+            is_cached: false,
+            notes: Vec::new(),
+        };
+        Entry::Judged { trial: 1, question: None, judgement, place }
+    };
+    let mut entries = held(1, "once");
+    entries.truncate(4);
+    let of_persona = Entry::ModelAsked {
+        trial: 1,
+        number: None,
+        call: ModelCall { asker: Asker::Persona, ..call("z", 1) },
+        set_aside: None,
+    };
+    entries.extend([of_persona, asked("b", 3), judged("third", Some(2)), asked("a", 9), judged("first", Some(0))]);
+    entries.extend([asked("b", 2), judged("second", Some(1)), judged("fourth", None), over(1, Outcome::Graded)]);
+    let (trials, _) = folded(entries);
+    let trial = trials.iter().find(|it| it.trial.number == 1).unwrap();
+    let order: Vec<&str> = trial.judgements.iter().map(|it| it.question.as_str()).collect();
+    assert_eq!(order, ["first", "second", "third", "fourth"]);
+    let calls: Vec<(&str, Option<u64>)> =
+        trial.calls.iter().map(|it| (it.model.as_str(), it.usage.input_tokens)).collect();
+    assert_eq!(calls, [("z", Some(1)), ("a", Some(9)), ("b", Some(2)), ("b", Some(3))]);
+}
+
+#[test]
 fn a_persona_that_failed_stays_to_blame_when_its_trial_is_held_again() {
     let invalid = Outcome::PersonaInvalid { error: "it leaked a fact".to_owned() };
     let entries = [
@@ -173,6 +245,8 @@ fn what_was_used_and_when_it_stopped_is_known_of_what_goes_on() {
         cost_limit: None,
         token_limit: None,
         time_limit: None,
+        prices: BTreeMap::new(),
+        prices_dated: String::new(),
     });
     assert!(cut_off(&entries).may_lack_turns, "the run was cut off again before it went on");
     entries.push(Entry::TrialContinued { trial: 1, at: at(3_720), stopped_at: Some(at(100)), was_over: false });
@@ -206,8 +280,12 @@ fn a_conversation_that_a_limit_left_unjudged_is_judged_and_not_held_again() {
         is_cached: false,
         notes: Vec::new(),
     };
-    let judged =
-        |question: &str, reply| Entry::Judged { trial: 1, question: None, judgement: judgement(question, reply) };
+    let judged = |question: &str, reply| Entry::Judged {
+        trial: 1,
+        question: None,
+        judgement: judgement(question, reply),
+        place: None,
+    };
     let limit = || "the judge was not asked: limits.tokens (9) is used up: 9 are spent".to_owned();
     let mut ended = Entry::conversation_cut_off(1, Usage::default());
     if let Entry::ConversationEnded { ending, .. } = &mut ended {
@@ -247,7 +325,7 @@ fn what_was_set_aside_for_requests_that_nobody_answered_is_kept_however_often_a_
     entries.extend([resumed(), Entry::TrialRestarted { trial: 1, at: AT }]);
     entries.extend(held(1, "again"));
     entries.extend([over(1, Outcome::Graded)]);
-    assert_eq!(folded(entries).1.set_aside.tokens, 40);
+    assert_eq!(tokens_aside(&folded(entries).1), 40);
 }
 
 #[test]
@@ -269,7 +347,7 @@ fn a_request_that_nothing_more_was_heard_of_counts_as_what_it_can_have_cost() {
     let of = |entries: Vec<Entry>| {
         let (trials, run) = folded([held(1, "once"), entries].concat());
         let unknown: u64 = trials[0].calls.iter().map(|call| call.usage.unreported_calls).sum();
-        (unknown, trials[0].calls.len(), run.set_aside.tokens)
+        (unknown, trials[0].calls.len(), tokens_aside(&run))
     };
     assert_eq!(of(vec![asking(1, 1, 40)]), (1, 2, 40));
     assert_eq!(of(vec![asking(1, 1, 40), asked(1, 0)]), (0, 1, 0), "it was refused");

@@ -1,6 +1,5 @@
 //! Reading a journal, line by line.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
@@ -9,7 +8,7 @@ use serde::Deserialize;
 
 use super::line::{self, Damage};
 use super::long_line::{self, FirstLine};
-use crate::record::{Entry, ListedProvenance, ListedRun, Verdict};
+use crate::record::{Entry, LaterEntries, ListedProvenance, ListedRun, Verdict};
 use crate::secret::Redactor;
 
 /// The entries of a journal, one after the other: no more than one line is held.
@@ -294,25 +293,25 @@ pub(super) fn has_ended(mut file: &File) -> bool {
     read.is_ok() && last.and_then(kind).is_some_and(|kind| kind == "runFinished")
 }
 
-/// How often each trial is run again. Only those lines are parsed that tell it: it is known before the trials are read.
-pub(super) fn restarts(mut journal: impl BufRead) -> io::Result<BTreeMap<u32, u32>> {
+/// What later entries say of earlier ones. Only those lines are parsed that tell it: it is known before the trials are read.
+pub(super) fn later(mut journal: impl BufRead) -> io::Result<LaterEntries> {
     // The first line may be long.
     if journal.fill_buf()?.starts_with(b"{\"kind\":\"runStarted\"") {
         journal.skip_until(b'\n')?;
     }
     let restarted = memchr::memmem::Finder::new(b"\"trialRestarted\"");
     let judged = memchr::memmem::Finder::new(b"\"wasOver\"");
-    let (mut restarts, mut line) = (BTreeMap::new(), Vec::new());
+    let resumed = memchr::memmem::Finder::new(b"\"runResumed\"");
+    let (mut later, mut line) = (LaterEntries::default(), Vec::new());
     while journal.read_until(b'\n', &mut line)? > 0 {
-        if (restarted.find(&line).is_some() || judged.find(&line).is_some())
+        if [&restarted, &judged, &resumed].iter().any(|it| it.find(&line).is_some())
             && let Ok(read) = entry(&line, None)
-            && let Some(trial) = read.takes_up_again()
         {
-            *restarts.entry(trial).or_default() += 1;
+            later.add(&read);
         }
         line.clear();
     }
-    Ok(restarts)
+    Ok(later)
 }
 
 /// The version of the format, in the first line of a journal.

@@ -160,6 +160,8 @@ impl Grading {
                 }
             }
         }
+        // Of judges that are asked at the same time, any answers first.
+        regraded.calls.sort_by(|one, other| one.sort_key().cmp(&other.sort_key()));
         Ok(regraded)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::entries::{Entries, LinePlaces, first_line, has_ended};
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
-use crate::record::{ListedRun, PlannedTrials, RunSummary};
+use crate::record::{ListedRun, PlannedTrials, RunPrices, RunSummary};
 use crate::secret::Redactor;
 use crate::store::StoredRun;
 
@@ -20,6 +20,8 @@ pub struct JournalFile {
     pub(super) path: PathBuf,
     pub(super) file: Arc<File>,
     pub(super) redactor: Option<Redactor>,
+    /// The prices by which it is read, instead of those of the journal.
+    pub(super) prices: Option<RunPrices>,
     /// The trials by their numbers.
     pub(super) plan: Arc<PlannedTrials>,
     /// Their lines.
@@ -62,6 +64,7 @@ impl JournalFile {
             path,
             file,
             redactor: None,
+            prices: None,
             plan: Arc::default(),
             places: LinePlaces::default(),
             repeats: None,
@@ -88,6 +91,11 @@ impl JournalFile {
     /// cleared.
     pub fn with_redactor(self, redactor: Redactor) -> JournalFile {
         JournalFile { redactor: Some(redactor), ..self }
+    }
+
+    /// The same, with what was spent at these prices, as far as they are known.
+    pub fn with_prices(self, prices: RunPrices) -> JournalFile {
+        JournalFile { prices: Some(prices), ..self }
     }
 
     /// The same, read as it stands there.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::sync::Arc;
 
-use super::entries::{Entries, LinePlaces, entries_at, restarts};
+use super::entries::{Entries, LinePlaces, entries_at, later};
 use super::journal_file::unreadable;
 use super::{JournalFile, StoreError, summary};
 use crate::evidence::{Condition, TrialId};
@@ -193,13 +193,14 @@ impl JournalFile {
         each: &mut dyn FnMut(usize, TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
         let file = self.file.clone();
-        let restarts = restarts(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
+        let later = later(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
+        let later = later.with_prices(self.prices.clone());
         let mut entries = self.entries(&file)?;
         let (fold, mut next) = self.begin(&mut entries)?;
         if !options.places {
             self.plan = Arc::default();
         }
-        let mut fold = fold.map(|fold| fold.with_restarts(restarts));
+        let mut fold = fold.map(|fold| fold.with_later(later));
         let (mut repeats, mut places) = (None, LinePlaces::default());
         if let Some(fold) = &mut fold {
             while let Some(entry) = next.take().or_else(|| entries.next()) {

@@ -104,16 +104,14 @@ impl RunsFolder {
                 Some((entry.file_name().to_string_lossy().into_owned(), journal.modified().ok()))
             })
             .collect();
-        // A name tells the second; the jobs of one command can all run within it, one after the other.
-        runs.sort_by(|(a, ended_a), (b, ended_b)| {
-            a.get(..SECOND).cmp(&b.get(..SECOND)).then(ended_a.cmp(ended_b)).then_with(|| a.cmp(b))
-        });
-        // A file system's time has a grain of some milliseconds.
-        for same in
-            runs.chunk_by_mut(|(a, ended_a), (b, ended_b)| ended_a == ended_b && a.get(..SECOND) == b.get(..SECOND))
-        {
+        runs.sort_by(|(a, _), (b, _)| a.cmp(b));
+        // A name tells the second; the jobs of one command can all run within it, one after the other. The time of a file says
+        // little: it is another one after a copy, and after a run was gone on with.
+        for same in runs.chunk_by_mut(|(a, _), (b, _)| a.get(..SECOND) == b.get(..SECOND)) {
             if same.len() > 1 {
-                same.sort_by_cached_key(|(name, _)| self.started_at(name));
+                same.sort_by_cached_key(|(name, written)| {
+                    (self.started_at(name).or_else(|| written.map(DateTime::from)), *written)
+                });
             }
         }
         let names: Vec<String> = runs.into_iter().map(|(name, _)| name).collect();
@@ -131,9 +129,11 @@ impl RunsFolder {
         is_locked(&self.path.join(name).join(JOURNAL))
     }
 
-    /// When a run began, to the nanosecond.
+    /// When a run began, to the nanosecond: its summary is shorter than the first line of its journal, which has the whole job.
     fn started_at(&self, name: &str) -> Option<DateTime<Utc>> {
-        Some(first_line(&File::open(self.path.join(name).join(JOURNAL)).ok()?)?.started_at)
+        let folder = self.path.join(name);
+        let of_journal = || Some(first_line(&File::open(folder.join(JOURNAL)).ok()?)?.started_at);
+        summary::started_at(&folder).or_else(of_journal)
     }
 
     /// Finds a run by the name of a baseline, its id or the beginning or end of its folder's name; the newest without one.

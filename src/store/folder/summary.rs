@@ -1,9 +1,12 @@
 //! `summary.json` beside a journal: the run's summary, for whoever lists runs.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{JOURNAL, StoreError, private};
@@ -72,6 +75,18 @@ pub(super) fn journal_lines(folder: &Path) -> Option<usize> {
     serde_json::from_slice::<Summarised>(&bytes).ok()?.journal_lines
 }
 
+/// How many bytes of a summary tell when its run began: that is its third field.
+const HEAD: u64 = 512;
+
+/// When the run began. Thousands are asked for at once: no more is read.
+pub(super) fn started_at(folder: &Path) -> Option<DateTime<Utc>> {
+    let mut head = Vec::with_capacity(HEAD as usize);
+    File::open(folder.join(SUMMARY)).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    let head = String::from_utf8_lossy(&head);
+    let (_, began) = head.split_once("\"startedAt\": \"")?;
+    began.split_once('"')?.0.parse().ok()
+}
+
 /// Deletes it, if there is one.
 pub(super) fn delete(folder: &Path) -> io::Result<()> {
     match fs::remove_file(folder.join(SUMMARY)) {
@@ -80,24 +95,58 @@ pub(super) fn delete(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// The ending of a file that is being written.
+const PARTIAL: &str = ".partial";
+/// How much older than the newest such a file is when nobody writes it any more.
+const ABANDONED: Duration = Duration::from_secs(60);
+/// How many this process has written.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
+
+/// The path of a file that only this call writes: a list of runs may write the same summary at the same time.
+fn own_file(path: &Path) -> PathBuf {
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let mut own = path.as_os_str().to_owned();
+    own.push(format!(".{}-{number}{PARTIAL}", std::process::id()));
+    PathBuf::from(own)
+}
+
+/// Deletes what writers that were killed have left beside this file.
+fn delete_abandoned(folder: &Path, name: &str, own: &File) {
+    let written = |file: &fs::Metadata| file.modified().ok();
+    let Some(now) = own.metadata().ok().as_ref().and_then(written) else { return };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let file = entry.file_name();
+        let file = file.to_string_lossy();
+        let is_partial = file.strip_prefix(name).is_some_and(|rest| rest.starts_with('.') && rest.ends_with(PARTIAL));
+        let age = || now.duration_since(written(&entry.metadata().ok()?)?).ok();
+        if is_partial && age().is_some_and(|age| age > ABANDONED) {
+            // Nothing is lost with it, and nobody can do anything about it.
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+}
+
 /// Writes it: to a file beside it first, synced, then renamed.
 ///
 /// # Errors
 /// [`StoreError::Io`].
 pub(super) fn write(folder: &Path, name: &str, summary: &RunSummary, journal_lines: usize) -> Result<(), StoreError> {
-    let (path, beside) = (folder.join(name), folder.join(format!("{name}.partial")));
+    let path = folder.join(name);
+    let beside = own_file(&path);
     // What each task made of its repetitions is in the journal; lists of many runs read this file.
     let summary = &summary.without_repeated();
     let write = || -> io::Result<()> {
         let mut json =
             serde_json::to_vec_pretty(&SummaryFile { summary, journal_lines, journal_bytes: journal_length(folder) })?;
         json.push(b'\n');
-        // One that is left over from a kill keeps its own mode.
-        let _ = fs::remove_file(&beside);
         let mut file = private::options().write(true).create_new(true).open(&beside)?;
         file.write_all(&json)?;
         file.sync_data()?;
+        delete_abandoned(folder, name, &file);
         fs::rename(&beside, &path)
     };
-    write().map_err(|source| StoreError::Io { doing: "could not write", path: path.clone(), source })
+    write().map_err(|source| {
+        drop(fs::remove_file(&beside));
+        StoreError::Io { doing: "could not write", path: path.clone(), source }
+    })
 }

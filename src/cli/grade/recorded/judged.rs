@@ -74,7 +74,7 @@ fn keep(keeper: &mut RecordedGrader<'_>, record: TrialRecord) -> Result<(), Keep
     for (question, judgement) in questions.into_iter().zip(judgements) {
         // It is rendered from the templates of the run.
         let question = Some(Box::new(AskedQuestion { prompt: None, ..question }));
-        keeper.kept.append(Entry::Judged { trial, question, judgement })?;
+        keeper.kept.append(Entry::Judged { trial, question, judgement, place: None })?;
     }
     let Some(outcome) = outcome else { return Ok(()) };
     Ok(keeper.finish(trial, outcome, scorecard)?)

@@ -40,7 +40,7 @@ fn the_newest_run_of_a_second_is_the_one_that_was_written_last() {
 }
 
 #[test]
-fn runs_that_the_file_system_gives_one_time_are_in_the_order_in_which_they_began() {
+fn runs_of_one_second_are_in_the_order_in_which_they_began_whatever_the_times_of_their_files() {
     let dir = tempfile::tempdir().unwrap();
     let runs = RunsFolder::at(dir.path());
     let mut rng = fastrand::Rng::with_seed(1);
@@ -54,7 +54,14 @@ fn runs_that_the_file_system_gives_one_time_are_in_the_order_in_which_they_began
         run.journal.append(&started).unwrap();
         drop(run.journal);
         let journal = File::options().append(true).open(run.folder.join(JOURNAL)).unwrap();
-        journal.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        // As after a copy, or where the first was gone on with.
+        let written = std::time::Duration::from_secs(10 - millis as u64);
+        journal.set_modified(SystemTime::UNIX_EPOCH + written).unwrap();
+        if millis == 1 {
+            let started = format!("{{\"startedAt\": \"{}\"}}", at.to_rfc3339());
+            fs::write(run.folder.join("summary.json"), started).unwrap();
+            fs::write(run.folder.join(JOURNAL), "not read").unwrap();
+        }
     }
     let names = runs.names().unwrap();
     let jobs: Vec<&str> = names.iter().filter_map(|name| name.split('-').nth(2)).collect();
@@ -134,6 +141,34 @@ fn a_run_without_a_summary_is_listed_by_its_first_line_and_one_that_ended_is_add
             assert_eq!(runs.runs().unwrap().last().unwrap().unwrap().verdict, opened.verdict);
         }
     }
+}
+
+#[test]
+fn a_summary_that_several_write_at_once_is_written_by_each_and_nothing_is_left_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = RunsFolder::at(dir.path());
+    let run = runs.create("job", DateTime::UNIX_EPOCH, &mut fastrand::Rng::with_seed(1)).unwrap();
+    for entry in entries(&run.id, true) {
+        run.journal.append(&entry).unwrap();
+    }
+    drop(run.journal);
+    let summary = runs.open(None).unwrap().read(|_, _| ()).unwrap().summary;
+    for left in ["summary.json.partial", "summary.json.7-0.partial"] {
+        let killed = File::create(run.folder.join(left)).unwrap();
+        killed.set_modified(SystemTime::now() - std::time::Duration::from_secs(3600)).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..25).for_each(|_| summary::write(&run.folder, "summary.json", &summary, 2).unwrap()));
+        }
+    });
+    let mut files: Vec<_> =
+        fs::read_dir(&run.folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, ["journal.ndjson", "summary.json"]);
+    assert!(fs::create_dir(run.folder.join("taken")).is_ok());
+    assert!(summary::write(&run.folder, "taken", &summary, 2).is_err());
+    assert_eq!(fs::read_dir(&run.folder).unwrap().count(), 3, "what could not be renamed is deleted");
 }
 
 #[test]
