@@ -120,7 +120,7 @@ impl Tape {
     pub(super) async fn abandon<T>(&self) -> T {
         match self {
             // Its caller did not give up: nobody waited for the whole trial any more.
-            Tape::Replayed(replay) if replay.last_is_cut_off() => replay.comes_to_its_cut(),
+            Tape::Replayed(replay) if replay.last_is_cut_off() => replay.reach_cut_off(),
             Tape::Replayed(replay) if !give_up() => replay.stop(Stopped::Unanswered),
             _ => {}
         }

@@ -19,7 +19,7 @@ use super::tape::{RequestOutcome, Stopped};
 use super::{CassetteError, UnrecordedError};
 use crate::secret::Redactor;
 
-/// The longest time for which a trial that has come to its cut is left to take what was answered before that.
+/// The longest time for which a trial that has reached where it was cut off is left to take what was answered before that.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Called with the number of exchanges that were not replayed, where there are some.
@@ -36,7 +36,7 @@ pub struct TrialReplay {
     /// Whether the exchange that was replayed last is one that the time limit of the run has cut off.
     last_is_cut_off: AtomicBool,
     /// Whether the trial has come to where that limit has cut it off; what it asked for at the same time may still be answered.
-    is_at_cut: AtomicBool,
+    has_reached_cut_off: AtomicBool,
     left_over: Option<Box<OnUnusedExchanges>>,
 }
 
@@ -55,7 +55,7 @@ impl TrialReplay {
             stopped: Mutex::default(),
             is_stopped: Notify::new(),
             last_is_cut_off: AtomicBool::new(false),
-            is_at_cut: AtomicBool::new(false),
+            has_reached_cut_off: AtomicBool::new(false),
             left_over: Some(left_over),
         }
     }
@@ -97,7 +97,7 @@ impl TrialReplay {
         let place = tracks.next.get_mut(&(attempt, with, digest(&request))).and_then(VecDeque::pop_front);
         let Some(place) = place else { return Err(self.missing(&tracks, with, &request)) };
         tracks.used.insert(place);
-        if self.is_at_cut.load(Ordering::Relaxed) && tracks.unused_answers() == 0 {
+        if self.has_reached_cut_off.load(Ordering::Relaxed) && tracks.unused_answers() == 0 {
             self.stop(Stopped::CutOff);
         }
         let (line, exchange) = &tracks.exchanges[place];
@@ -147,7 +147,7 @@ impl TrialReplay {
     /// A request is not recorded. Where the recording was cut off by the time limit of the run, it was not made any more.
     pub(super) fn stop_without(&self, error: UnrecordedError) {
         match self.note::<bool>(CUT_OFF) {
-            true => self.comes_to_its_cut(),
+            true => self.reach_cut_off(),
             false => self.stop(Stopped::Unrecorded(error.to_string())),
         }
     }
@@ -158,8 +158,8 @@ impl TrialReplay {
 
     /// The trial has come to where the time limit of the run has cut it off. It stops once everything was replayed that had been
     /// answered by then: the judge is asked several questions at once.
-    pub(super) fn comes_to_its_cut(&self) {
-        self.is_at_cut.store(true, Ordering::Relaxed);
+    pub(super) fn reach_cut_off(&self) {
+        self.has_reached_cut_off.store(true, Ordering::Relaxed);
         if self.tracks.as_ref().map_or(true, |tracks| unpoisoned(tracks).unused_answers() == 0) {
             self.stop(Stopped::CutOff);
         }
@@ -171,7 +171,7 @@ impl TrialReplay {
             if let Some(why) = unpoisoned(&self.stopped).clone() {
                 return why;
             }
-            match self.is_at_cut.load(Ordering::Relaxed) {
+            match self.has_reached_cut_off.load(Ordering::Relaxed) {
                 true if tokio::time::timeout(LAST_ANSWERS, self.is_stopped.notified()).await.is_err() => {
                     return Stopped::CutOff;
                 }

@@ -274,8 +274,9 @@ fn no_such(typed: &str, runs: &Path) -> CliError {
         "the path of a file or a folder, or the id of a run: eval-job list",
     ))
 }
+
 /// The metrics of cases that are made of recorded conversations: those that need what the target can't report are left out, with a
-/// note. `None` where no target is named yet.
+/// note. A target that is not named yet may report everything.
 pub(super) fn recorded_metrics(target: Option<&Target>) -> (Value, Option<String>) {
     let unable = target.map(|it| &it.transport).filter(|transport| !transport.can(Ability::ReportsTools));
     match unable {

@@ -122,9 +122,14 @@ mod tests {
         let prompt = |view: &UserMessageView<'_>| Templates::embedded().user_message(view).unwrap();
         let shown = prompt(&UserMessageView { tools: &tools, tool_calls: &calls, ..without });
         let about = "status_bar (Shows &lt;b>it&lt;/b>). Their calls";
-        let result = "<message turn=\"2\" from=\"user's tool\">3 barsyyy";
-        let places =
-            [about, "<message turn=\"1\" from=\"user's tool\">1 bar</message>", "from=\"agent\"", result, "<next>"];
+        let result = "<message turn=\"2\" from=\"user's tool, not seen by the assistant\">3 barsyyy";
+        let places = [
+            about,
+            "<message turn=\"1\" from=\"user's tool, not seen by the assistant\">1 bar</message>",
+            "from=\"agent\"",
+            result,
+            "<next>",
+        ];
         let places: Vec<usize> =
             places.iter().map(|it| shown.find(it).unwrap_or_else(|| panic!("{it}: {shown}"))).collect();
         assert!(places.is_sorted() && shown.len() < 12_000, "{places:?} {}", shown.len());

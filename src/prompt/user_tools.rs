@@ -55,6 +55,10 @@ pub fn tool_exchange(call: &UserToolCall) -> [Message; 2] {
     [Message::new(Role::Assistant, own.to_string()), Message::new(Role::User, shown)]
 }
 
+/// From whom a call of the user's tools is in a judge's transcript, and its result: nothing of either is the assistant's.
+const CALL: &str = "user's call of a tool, not seen by the assistant";
+const RESULT: &str = "user's tool, not seen by the assistant";
+
 /// A call and its result as a judge reads them, each cut. Without a result the second is empty.
 pub fn shown_call(call: &UserToolCall) -> [String; 2] {
     let UserToolCall { name, arguments, .. } = call;
@@ -66,7 +70,7 @@ pub(super) fn calls_before(turn: u32, calls: &[UserToolCall], cut: &mut Cut) -> 
     let mut messages = Vec::new();
     for call in calls.iter().filter(|call| call.turn == turn) {
         let [called, result] = shown_call(call);
-        for (from, text) in [("user's call of a tool", called), ("user's tool", result)] {
+        for (from, text) in [(CALL, called), (RESULT, result)] {
             let text = cut.text(&text, || format!("a call of the user's tools in turn {turn}"));
             messages.push(context! { turn, from, text => escape(&text), number => () });
         }

@@ -50,12 +50,14 @@ impl LaterEntries {
         if let Entry::RunResumed { prices, prices_dated, .. } = entry
             && !prices.is_empty()
         {
-            self.prices = Some(RunPrices { models: prices.clone(), dated: prices_dated.clone() });
+            let known = self.prices.get_or_insert_default();
+            known.models.extend(prices.clone());
+            known.dated.clone_from(prices_dated);
         }
     }
 
     /// The same with the prices of whoever goes on with the run now.
     pub fn with_prices(self, prices: Option<RunPrices>) -> LaterEntries {
-        LaterEntries { prices: prices.or(self.prices), ..self }
+        LaterEntries { prices: prices.filter(|it| !it.models.is_empty()).or(self.prices), ..self }
     }
 }

@@ -88,11 +88,14 @@ impl PlannedTrials {
 
     /// The first trial of each group alone: what holds of their texts holds of all.
     pub(crate) fn sample(&self) -> PlannedTrials {
-        let first = |group: u32| self.trials.iter().find(|trial| trial.group == group).copied();
-        let trials = match self.groups.len() == self.trials.len() {
-            true => self.trials.clone(),
-            false => (0..self.groups.len() as u32).filter_map(first).collect(),
+        // Groups stand in the order of their first trials.
+        let mut next = 0;
+        let mut is_first = |trial: &&PlannedTrial| {
+            let is_first = trial.group == next;
+            next += u32::from(is_first);
+            is_first
         };
+        let trials = self.trials.iter().filter(|trial| is_first(trial)).copied().collect();
         PlannedTrials { groups: self.groups.clone(), trials }
     }
 

@@ -58,7 +58,10 @@ impl Doubts {
         };
         for (place, item) in items.iter().enumerate() {
             let alike = items[..place].iter().filter(|it| it.key() == item.key()).count();
-            let known = case.iter().position(|doubt| doubt.alike == alike && doubt.key == item.key());
+            let is_it = |doubt: &AssertionDoubt| doubt.alike == alike && doubt.key == item.key();
+            // Nearly always it stands where it stood before.
+            let is_there = case.get(place).is_some_and(is_it);
+            let known = if is_there { Some(place) } else { case.iter().position(is_it) };
             let known = known.unwrap_or_else(|| {
                 case.push(AssertionDoubt { key: item.key().to_owned(), alike, place, ..AssertionDoubt::default() });
                 case.len() - 1
@@ -212,8 +215,7 @@ mod tests {
         for order in [[0, 1, 2, 3], [1, 0, 3, 2], [3, 1, 2, 0]] {
             let mut doubts = Doubts::default();
             order.iter().for_each(|at| doubts.add(&trials[*at]));
-            let mut keys: Vec<&str> = doubts.vacuous().into_iter().map(|(_, key)| key).collect();
-            keys.sort_unstable();
+            let keys: Vec<&str> = doubts.vacuous().into_iter().map(|(_, key)| key).collect();
             assert_eq!(keys, ["a", "b", "b"], "{order:?}");
         }
     }

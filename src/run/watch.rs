@@ -80,8 +80,8 @@ impl<'a> Watch<'a> {
         self.look(ChangeTime { turn, late: false }, &format!("the look after turn {turn}")).await
     }
 
-    /// Takes a snapshot before a call of one of the user's tools, the how manieth it is: what has changed by then is the agent's, and of
-    /// the turn before.
+    /// Takes a snapshot before a call of one of the user's tools, `number` of them counted from 1: what has changed by then is the
+    /// agent's, and of the turn before.
     pub(super) async fn before_tool(&mut self, turn: u32, number: u32) -> io::Result<()> {
         let when = ChangeTime { turn: turn.saturating_sub(1).max(1), late: false };
         self.look(when, &format!("the look before call {number} of a tool")).await

@@ -103,7 +103,9 @@ pub(super) enum ToolAnswer {
 pub(super) fn tool_answer(line: &str, terminator: &str) -> ToolAnswer {
     let line = without_colours(line);
     let line = line.trim();
-    let rest = |prefix: &str| line.find(prefix).map(|at| (at, line[at + prefix.len()..].trim()));
+    // An echo of the call itself may quote anything.
+    let place = |prefix: &str| line.find(prefix).filter(|at| !line[..*at].contains(USER_TOOL));
+    let rest = |prefix: &str| place(prefix).map(|at| (at, line[at + prefix.len()..].trim()));
     let said = line.trim_start_matches(|c: char| !c.is_alphanumeric());
     match (rest("USER_TOOL_RESULT:"), rest("USER_TOOL_ERROR:")) {
         // The first one: an error may quote the other, and a result too.

@@ -96,7 +96,11 @@ impl ResumeRequest {
         let run = run.without_redactor();
         let cut_off = LeftTrials::take_up(&run, &planned.jobs[0].plan, &whole, &mut held)?;
         let left = overview.planned() - held.finished.len();
-        let before = Beginning::from_entry(first.clone()).map(|first| first.provenance.prices).unwrap_or_default();
+        let mut before = Beginning::from_entry(first.clone()).map(|first| first.provenance.prices).unwrap_or_default();
+        if before != overview.summary.provenance.prices {
+            // It went on by other prices since: by which of them something was set aside is not known.
+            before.clear();
+        }
         let set_aside = overview.set_aside.amount(&prices.models, &before);
         Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode, set_aside, costliest })
     }

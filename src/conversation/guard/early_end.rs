@@ -122,11 +122,18 @@ pub(super) fn open_tasks(scene: &Scene<'_>) -> Vec<usize> {
         let initials = initials(&scene.tasks[*at]);
         let is_raised = |(place, text): (usize, &&TextView<'_>)| {
             matched(text, &words).0 > 0 && !is_of_others(text, &said[..place])
-                || text.words().any(|word| initials.iter().any(|it| it == word))
+                || capitals(text).any(|word| initials.contains(&word))
         };
         !words.is_empty() && !said.iter().enumerate().any(is_raised) && !is_raised_now(&words) && !is_given()
     };
     (0..scene.tasks.len()).filter(is_open).collect()
+}
+
+/// The abbreviations in a text: its words of capitals alone, in lower case.
+fn capitals<'t>(text: &'t TextView<'_>) -> impl Iterator<Item = String> + 't {
+    let words = text.raw.split(|c: char| !c.is_alphanumeric());
+    let is_short = |word: &&str| word.chars().nth(2).is_some() && word.chars().all(char::is_uppercase);
+    words.filter(is_short).map(str::to_lowercase)
 }
 
 /// The initials of the words of a task, three and more in a row: a "RIB" is a "relevé d'identité bancaire".

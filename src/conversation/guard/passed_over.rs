@@ -200,7 +200,10 @@ pub(super) fn composed(values: &[TextValue]) -> Vec<f64> {
 
 /// Whether a text has a number in words that is made of several: it may be any.
 fn has_hundreds(text: &TextView<'_>) -> bool {
-    let is_it = |word: &str| HUNDREDS.iter().any(|it| word.strip_suffix(it).is_some());
+    let is_number = |stem: &str| PHRASES.words.get(stem).is_some_and(|known| known.number.is_some());
+    let is_it = |word: &str| {
+        HUNDREDS.iter().any(|it| word.strip_suffix(it).is_some_and(|stem| stem.is_empty() || is_number(stem)))
+    };
     text.content().any(|word| word.is_number()) && text.words().any(is_it)
 }
 

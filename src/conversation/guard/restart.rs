@@ -5,6 +5,7 @@ use super::repetition::WordOverlap;
 use super::scene::Scene;
 use super::text_view::{Content, TextView};
 use super::{Fault, fault};
+use crate::evidence::Role;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
@@ -20,6 +21,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let (Some(first), true) = (users.next(), users.next().is_some())
         && first.plain() == turn.plain()
         && turn.places().len() >= LEAST_REPEATED
+        && matches!(scene.messages.first(), Some((Role::User, _)))
         && !scene.last_agent().is_some_and(|agent| agent.has(List::AskAgain))
     {
         return fault(why, &*turn.raw);

@@ -82,28 +82,31 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 }
 
 /// A sentence that tells the other to do what the agent has just told the user to do, beginning with the same words: "Please open
-/// the settings". Who acknowledges what was said neither asks for it nor says "you".
+/// the settings".
 fn instructs_as_agent<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let (turn, agent) = (scene.text(), scene.last_agent()?);
-    if turn.asks() && turn.plain().matches('?').count() == turn.plain().matches(is_sentence_end).count() {
-        return None;
-    }
-    let of_agent: Vec<&str> =
-        agent.plain().split(is_sentence_end).filter(|it| !agent.raw.contains('?') || !it.is_empty()).collect();
+    let is_question = |sentence: &str| sentence.trim_end().ends_with(['?', '؟']);
+    let without_please = |sentence: &'s str| -> Vec<&'s str> {
+        words_of(sentence).skip_while(|word| PLEASE.contains(word) || matches!(*word, "then" | "dann")).collect()
+    };
+    let of_agent = agent.plain().split_inclusive(is_sentence_end).filter(|sentence| !is_question(sentence));
+    let of_agent: Vec<Vec<&str>> = of_agent.map(without_please).collect();
     let sentences = turn.plain().split_inclusive(is_sentence_end).map(str::trim);
-    sentences.filter(|sentence| !sentence.ends_with(['?', '؟'])).find(|sentence| {
+    sentences.filter(|sentence| !is_question(sentence)).find(|sentence| {
         let words: Vec<&str> = words_of(sentence).collect();
         let is_polite = words.first().is_some_and(|word| PLEASE.contains(word));
-        let own = &words[usize::from(is_polite)..];
-        let is_to_other = is_polite || has_word(sentence, &ADDRESSED);
+        let is_thanked = |at: usize| at > 0 && THANKS.contains(&words[at - 1]);
+        let is_to_other = is_polite || (0..words.len()).any(|at| ADDRESSED.contains(&words[at]) && !is_thanked(at));
         let is_first_person = has_word(sentence, &OBJECT) || has_word(sentence, &SUBJECT);
-        let is_same = || own.get(..SAME_WORDS).is_some_and(|own| of_agent.iter().any(|it| has_in_row(it, own)));
-        is_to_other
-            && !is_first_person
-            && is_same()
-            && !turn.is_quoted(sentence.as_ptr() as usize - turn.plain().as_ptr() as usize)
+        let own = without_please(sentence);
+        let is_same = || own.get(..SAME_WORDS).is_some_and(|own| of_agent.iter().any(|it| it.starts_with(own)));
+        let start = sentence.as_ptr() as usize - turn.plain().as_ptr() as usize;
+        is_to_other && !is_first_person && is_same() && !turn.is_quoted(start)
     })
 }
+
+/// Words before "you" with which somebody thanks.
+const THANKS: [&str; 5] = ["thank", "dank", "danke", "obrigado", "obrigada"];
 
 /// How a matter of the other's is settled.
 const SETTLED: [&str; 8] =
@@ -111,12 +114,6 @@ const SETTLED: [&str; 8] =
 
 fn words_of(sentence: &str) -> impl Iterator<Item = &str> {
     sentence.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty())
-}
-
-/// Whether a sentence has these words one after the other.
-fn has_in_row(sentence: &str, words: &[&str]) -> bool {
-    let own: Vec<&str> = words_of(sentence).collect();
-    own.windows(words.len()).any(|some| some == words)
 }
 
 /// How many words at the beginning of an instruction are those of another one.
@@ -151,8 +148,11 @@ fn serves(scene: &Scene<'_>, hit: &Hit) -> bool {
 fn is_of_task(scene: &Scene<'_>, hit: &Hit) -> bool {
     let turn = scene.text();
     let phrase = &turn.plain()[hit.start..hit.end];
-    // Who says of the other's thing that it is settled asks for nothing.
     let sentence = turn.sentence(hit.start);
+    if turn.plain()[hit.start..].split(is_sentence_end).next().is_some_and(|rest| rest.contains("your website")) {
+        return true;
+    }
+    // Who says of the other's thing that it is settled asks for nothing.
     if phrase.starts_with("your ") && sentence.starts_with(phrase) && has_word(sentence, &SETTLED) {
         return false;
     }
@@ -163,9 +163,7 @@ fn is_of_task(scene: &Scene<'_>, hit: &Hit) -> bool {
         None => None,
     };
     let is_of_user = |thing: &str| scene.facts.iter().any(|fact| fact.plain().contains(thing));
-    in_task(phrase)
-        || turn.plain()[hit.start..].split(is_sentence_end).next().is_some_and(|rest| rest.contains("your website"))
-        || thing.is_some_and(|thing| thing.len() >= LEAST_THING && in_task(thing) && !is_of_user(thing))
+    in_task(phrase) || thing.is_some_and(|thing| thing.len() >= LEAST_THING && in_task(thing) && !is_of_user(thing))
 }
 
 /// The fewest letters of a thing by which a task is known.

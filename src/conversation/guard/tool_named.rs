@@ -1,6 +1,8 @@
 //! A tool of the user's that is spoken of: a user does things, and has no tools.
 
+use super::invented_fact::sources;
 use super::scene::Scene;
+use crate::text::is_of_word;
 
 /// Words for a tool.
 const TOOLS: [&str; 16] = [
@@ -29,21 +31,28 @@ pub(super) fn names_tool(scene: &Scene<'_>) -> Option<String> {
         return None;
     }
     let turn = scene.text();
-    let is_known = |word: &str| {
-        let of_case = scene.tasks.iter().chain(scene.facts);
-        of_case.chain(scene.messages.iter().map(|(_, text)| text)).any(|text| text.raw.to_lowercase().contains(word))
-    };
+    let is_known =
+        |word: &str| sources(scene).any(|text| text.plain().contains(word) || text.raw.to_lowercase().contains(word));
     let raw = turn.raw.to_lowercase();
-    let names = scene.input.tools.iter().map(|name| (is_identifier(name), name.to_lowercase()));
-    let named = names
-        .map(|(is_identifier, name)| if is_identifier { name } else { format!("{name}(") })
-        .find(|name| raw.contains(name.as_str()) && !is_known(name));
-    named.or_else(|| turn.words().find(|word| TOOLS.contains(word) && !is_known(word)).map(str::to_owned))
+    let says = |name: &str| {
+        raw.match_indices(name).any(|(at, _)| {
+            let is_outside = |c: Option<char>| c.is_none_or(|c| !is_of_word(c));
+            is_outside(raw[..at].chars().next_back()) && is_outside(raw[at + name.len()..].chars().next())
+        })
+    };
+    let is_called = |name: &str| raw.contains(&format!("{name}("));
+    let mut names = scene.input.tools.iter().map(|name| (is_identifier(name), name.to_lowercase()));
+    let named = names.find(|(is_identifier, name)| {
+        (if *is_identifier { says(name) || is_called(name) } else { is_called(name) }) && !is_known(name)
+    });
+    let of_tools = || turn.words().find(|word| TOOLS.contains(word) && !is_known(word)).map(str::to_owned);
+    named.map(|(_, name)| name).or_else(of_tools)
 }
 
-/// Whether a name is no word that somebody says: `status_bar`, `statusBar`.
+/// Whether a name is no word that somebody says: `status_bar`, `statusBar`, but not `SIM` or `wi-fi`.
 fn is_identifier(name: &str) -> bool {
-    name.contains(['_', '-', '.', '/']) || name.chars().skip(1).any(char::is_uppercase)
+    let is_camel = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+    name.contains('_') || name.as_bytes().windows(2).any(is_camel)
 }
 
 #[cfg(test)]
@@ -70,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_user_speaks_of_no_tools() {
-        let tools = ["status_bar", "toggleData", "phone", "camera"];
+        let tools = ["status_bar", "toggleData", "phone", "camera", "SIM", "wi-fi"];
         for turn in [
             "status_bar()",
             "I'll use the status_bar now.",
@@ -85,6 +94,7 @@ mod tests {
             "My status bar shows one line.",
             "The camera is fine, and phone() too.",
             "I took a picture with the camera",
+            "It's simple: my wi-fi is on, and the SIM is in.",
         ] {
             assert!(!is_found(turn, &tools), "{turn}");
         }

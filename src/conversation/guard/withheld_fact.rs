@@ -2,6 +2,7 @@
 
 use super::asked_kind::{asked_alone, asked_kind};
 use super::asked_surely::{is_reluctant, is_untold, name_of, surely_asked, wanted, was_value_given};
+use super::fact_asked::subject;
 use super::fact_leak::is_point;
 use super::invented_fact::{Invented, invented};
 use super::open_word::is_open;
@@ -134,7 +135,7 @@ fn is_in_place(scene: &Scene<'_>, fact: &TextView<'_>, invented: &Invented) -> b
         Invented::Value(place) => match values(scene.text())[*place].kind {
             ValueKind::Email => fact.raw.contains('@'),
             ValueKind::Id(_) => fact.digits().len() >= LEAST_OF_ID,
-            _ => of_fact().any(|kind| !matches!(kind, ValueKind::Email | ValueKind::Id(_))),
+            ref kind => of_fact().any(|it| std::mem::discriminant(it) == std::mem::discriminant(kind)),
         },
     }
 }
@@ -177,7 +178,11 @@ fn refused<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     let of_any = || {
         let question = scene.last_agent()?.question().filter(|question| is_open(question))?;
         let is_reluctant = scene.tasks.iter().chain(scene.background).any(is_reluctant);
-        open_facts(scene, question).find(is_kept).filter(|_| scene.input.has_facts && !is_reluctant)
+        let is_named = |fact: &&'t TextView<'t>| {
+            question.kinds() & KINDS.exact != 0
+                || subject(fact).any(|word| !is_point(fact, &word) && question.says(&word))
+        };
+        open_facts(scene, question).filter(is_named).find(is_kept).filter(|_| scene.input.has_facts && !is_reluctant)
     };
     surely_asked(scene).or_else(|| wanted(scene)).or_else(|| asked_kind(scene).filter(is_kept)).or_else(of_any)
 }

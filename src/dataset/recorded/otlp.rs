@@ -61,12 +61,12 @@ pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
     recorded
 }
 
-/// Why the agent failed in the last turn: a tool that fails is its agent's to handle, and a call of a model that is made again has no
-/// part in a turn that ends with a reply.
+/// Why the agent failed in the last turn: the last span to end has failed. A tool that fails is its agent's to handle, and what was
+/// made again has ended before.
 fn error(spans: &[&OtlpRecord], turns: &[RecordedTurn]) -> Option<String> {
     turns.last().filter(|last| last.reply.is_none())?;
-    let failed = spans.iter().filter(|span| text(span, "gen_ai.operation.name") != Some("execute_tool"));
-    failed.filter(|span| span.error.is_some()).max_by_key(|span| span.end)?.error.clone()
+    let own = spans.iter().filter(|span| text(span, "gen_ai.operation.name") != Some("execute_tool"));
+    own.max_by_key(|span| span.end)?.error.clone()
 }
 
 /// The model that all of its calls went to.

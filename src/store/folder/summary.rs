@@ -132,14 +132,21 @@ fn delete_abandoned(folder: &Path, name: &str, own: &File) {
 /// [`StoreError::Io`].
 pub(super) fn write(folder: &Path, name: &str, summary: &RunSummary, journal_lines: usize) -> Result<(), StoreError> {
     let path = folder.join(name);
-    let beside = own_file(&path);
     // What each task made of its repetitions is in the journal; lists of many runs read this file.
     let summary = &summary.without_repeated();
-    let write = || -> io::Result<()> {
+    let unwritten = |source| StoreError::Io { doing: "could not write", path: path.clone(), source };
+    let (beside, mut file) = loop {
+        // In containers that share a disk, processes have the same numbers.
+        let own = own_file(&path);
+        match private::options().write(true).create_new(true).open(&own) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => break (own, opened.map_err(unwritten)?),
+        }
+    };
+    let mut write = || -> io::Result<()> {
         let mut json =
             serde_json::to_vec_pretty(&SummaryFile { summary, journal_lines, journal_bytes: journal_length(folder) })?;
         json.push(b'\n');
-        let mut file = private::options().write(true).create_new(true).open(&beside)?;
         file.write_all(&json)?;
         file.sync_data()?;
         delete_abandoned(folder, name, &file);
@@ -147,6 +154,6 @@ pub(super) fn write(folder: &Path, name: &str, summary: &RunSummary, journal_lin
     };
     write().map_err(|source| {
         drop(fs::remove_file(&beside));
-        StoreError::Io { doing: "could not write", path: path.clone(), source }
+        unwritten(source)
     })
 }
