@@ -115,9 +115,9 @@ async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<TrialRe
         _ if trial.case.user.is_persona() => engine.stuck_persona.got_through(trial),
         _ => {}
     }
-    tape.end();
     engine.sink.append(Entry::TrialFinished { trial: number, at: engine.clock.wall(), outcome, scorecard })?;
     engine.sink.kept(Durability::Machine).await?;
+    tape.end();
     Ok(TrialResult::Finished)
 }
 
