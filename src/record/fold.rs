@@ -83,6 +83,7 @@ impl Fold {
         self.open.get_mut(&number)?.apply(entry);
         let mut over = if is_last { self.open.remove(&number) } else { None }?;
         over.give_up_calls();
+        over.places = Vec::new();
         Some((self.overview.add(&over), over))
     }
 
@@ -124,6 +125,7 @@ impl Fold {
             };
             if let Some(mut trial) = trial {
                 trial.give_up_calls();
+                trial.places = Vec::new();
                 each(self.overview.add(&trial), trial);
             }
         }

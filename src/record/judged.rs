@@ -19,13 +19,16 @@ impl TrialRecord {
     pub(super) fn has_judged(&mut self, judged: PlacedJudgement) {
         let PlacedJudgement { place, question, judgement } = judged;
         let place = place.unwrap_or_else(|| self.places.last().copied().unwrap_or_default());
-        let at = self.places.partition_point(|other| *other <= place).min(self.judgements.len());
+        // Those that were there before, of which no place is known, stay before it.
+        let known = self.judgements.len().saturating_sub(self.places.len());
+        let among = self.places.partition_point(|other| *other <= place);
+        let at = (known + among).min(self.judgements.len());
         if let Some(question) = question {
             let is_in_step = self.questions.len() == self.judgements.len();
             self.questions.insert(if is_in_step { at } else { self.questions.len() }, *question);
         }
         self.judgements.insert(at, judgement);
-        self.places.insert(at, place);
+        self.places.insert(among, place);
     }
 }
 

@@ -208,7 +208,8 @@ fn differences(one: &Beginning, other: &Beginning) -> Vec<String> {
         (a.5 != b.5, "the suite, or into how many parts it was split"),
     ]
     .into_iter()
-    .filter_map(|(differs, what)| differs.then(|| what.to_owned()))
+    .filter(|(differs, _)| *differs)
+    .map(|(_, what)| what.to_owned())
     .collect();
     let (a, b) = (without_cases(one), without_cases(other));
     if found.is_empty() && a != b {

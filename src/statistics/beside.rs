@@ -165,7 +165,7 @@ fn pairs_have_scipys_tests_and_statsmodels_equivalence() {
         let pair = |(case, values): (usize, &Vec<f64>)| -> Vec<Paired> {
             values.iter().map(|difference| Paired { case, kind: 0, difference: *difference }).collect()
         };
-        let own = difference(&cases.iter().enumerate().flat_map(pair).collect::<Vec<_>>(), 1e9, 1).unwrap();
+        let own = difference(cases.iter().enumerate().flat_map(pair).collect::<Vec<_>>(), 1e9, 1).unwrap();
         let interval = own.interval().unwrap();
         let within = own.seen_p(0.05 - own.figure.mean.abs());
         let tests = [(own.p, p), (within, equivalence), (own.seen_p(own.figure.mean + 0.03), above)];

@@ -292,7 +292,7 @@ mod tests {
     fn it_is_scipys_paired_t_test_and_statsmodels_two_one_sided_tests() {
         // SciPy 1.17.1 ttest_1samp(d, 0), its confidence_interval(); permutation_test((d,), mean, permutation_type="samples",
         // n_resamples=inf) of d and 0; statsmodels 0.14 DescrStatsW(d).ttost_mean(-.02, .02), .ttest_mean(-.03, "larger").
-        let difference = difference(&pairs(&DIFFERENCES), 1.0, 3).unwrap();
+        let difference = difference(pairs(&DIFFERENCES), 1.0, 3).unwrap();
         near(difference.p, 0.06147453936462315);
         let Interval { low, high } = difference.interval().unwrap();
         near(low, -0.0035109280608935367);
@@ -308,23 +308,23 @@ mod tests {
     #[test]
     fn few_cases_that_are_nearly_alike_show_no_more_than_those_that_are_quite_alike() {
         let nearly: Vec<f64> = (0..10).map(|case| f64::from(case % 3) * 1e-4).collect();
-        let nearly = difference(&pairs(&nearly), 1.0, 3).unwrap();
-        let quite = difference(&pairs(&[0.0; 10]), 1.0, 3).unwrap();
+        let nearly = difference(pairs(&nearly), 1.0, 3).unwrap();
+        let quite = difference(pairs(&[0.0; 10]), 1.0, 3).unwrap();
         assert!(nearly.seen_p(0.02) < 1e-6 && nearly.equivalence_p(0.02) > quite.equivalence_p(0.02) - 1e-2);
         assert!((quite.least(0.05) + 0.2589).abs() < 1e-3 && nearly.least(0.05) < -0.25, "{}", nearly.least(0.05));
-        let spread = difference(&pairs(&DIFFERENCES), 1.0, 3).unwrap();
+        let spread = difference(pairs(&DIFFERENCES), 1.0, 3).unwrap();
         assert!(spread.equivalence_p(0.2) > spread.seen_p(0.2 - spread.figure.mean));
     }
 
     #[test]
     fn two_repetitions_of_a_case_show_nothing_by_themselves() {
         let pair = |difference| Paired { case: 0, kind: 0, difference };
-        let two = difference(&[pair(0.999), pair(0.998)], 1.0, 3).unwrap();
+        let two = difference([pair(0.999), pair(0.998)], 1.0, 3).unwrap();
         near(two.p, 0.5);
-        let cases = difference(&pairs(&[0.999, 0.998]), 1.0, 3).unwrap();
+        let cases = difference(pairs(&[0.999, 0.998]), 1.0, 3).unwrap();
         near(cases.p, 0.5);
         assert_eq!((cases.interval(), two.interval()), (None, None));
-        assert!(difference(&[pair(0.999), pair(0.998), pair(0.9985)], 1.0, 3).unwrap().p < 0.001);
+        assert!(difference([pair(0.999), pair(0.998), pair(0.9985)], 1.0, 3).unwrap().p < 0.001);
         let of_three = |repeats: usize| {
             let pairs: Vec<Paired> = (0..3 * repeats)
                 .map(|at| Paired { case: at % 3, kind: 0, difference: 0.99 + 1e-4 * (at * at % 7) as f64 })
@@ -349,14 +349,14 @@ mod tests {
     fn more_repetitions_of_a_case_weigh_no_more() {
         let mut repeated = pairs(&DIFFERENCES);
         repeated.extend(std::iter::repeat_n(Paired { case: 0, kind: 0, difference: 0.05 }, 50));
-        let (one, other) = (difference(&pairs(&DIFFERENCES), 1.0, 3).unwrap(), difference(&repeated, 1.0, 3).unwrap());
+        let (one, other) = (difference(pairs(&DIFFERENCES), 1.0, 3).unwrap(), difference(&repeated, 1.0, 3).unwrap());
         near(one.p, other.p);
         near(one.figure.mean, other.figure.mean);
     }
 
     #[test]
     fn five_cases_can_never_be_told_apart_by_signs_alone() {
-        let difference = difference(&pairs(&[0.9, 0.8, 0.85, 0.95, 0.7]), 1.0, 3).unwrap();
+        let difference = difference(pairs(&[0.9, 0.8, 0.85, 0.95, 0.7]), 1.0, 3).unwrap();
         near(difference.sign_flip_p, 0.0625);
         near(difference.least_sign_flip_p, 0.0625);
         assert!(difference.p < 0.001);
@@ -364,22 +364,22 @@ mod tests {
 
     #[test]
     fn pairs_without_spread_carry_little() {
-        let alike = difference(&pairs(&[0.0; 10]), 1.0, 3).unwrap();
+        let alike = difference(pairs(&[0.0; 10]), 1.0, 3).unwrap();
         assert!(alike.is_none());
         assert_eq!((alike.p, alike.interval()), (1.0, None));
         // An agent that fails in 2 of 100 conversations more would not have been seen to in ten of 0.98^10 = 82 %.
         near(alike.equivalence_p(0.02), 0.98_f64.powi(10));
-        assert!(difference(&pairs(&[0.0; 150]), 1.0, 3).unwrap().equivalence_p(0.02) < 0.05);
-        let shifted = difference(&pairs(&[0.2; 4]), 1.0, 3).unwrap();
+        assert!(difference(pairs(&[0.0; 150]), 1.0, 3).unwrap().equivalence_p(0.02) < 0.05);
+        let shifted = difference(pairs(&[0.2; 4]), 1.0, 3).unwrap();
         near(shifted.p, 0.125);
         near(shifted.above_p(0.3), 1.0);
-        assert_eq!(difference(&[], 1.0, 3), None);
+        assert_eq!(difference([] as [Paired; 0], 1.0, 3), None);
     }
 
     #[test]
     fn the_pairs_of_one_case_are_flipped_one_by_one() {
         let pair = |kind, difference| Paired { case: 0, kind, difference };
-        let one = difference(&[pair(0, 0.1), pair(0, 0.2), pair(1, 0.3), pair(1, 0.1)], 1.0, 3).unwrap();
+        let one = difference([pair(0, 0.1), pair(0, 0.2), pair(1, 0.3), pair(1, 0.1)], 1.0, 3).unwrap();
         assert_eq!((one.units, one.figure.cases, one.figure.count), (4, 1, 4));
         near(one.sign_flip_p, 0.125);
     }
@@ -387,9 +387,9 @@ mod tests {
     #[test]
     fn drawn_flips_are_near_all_flips() {
         let many: Vec<f64> = (0..40).map(|case| f64::from(case % 7) / 10.0 - 0.22).collect();
-        let one = difference(&pairs(&many), 1.0, 3).unwrap();
+        let one = difference(pairs(&many), 1.0, 3).unwrap();
         assert!((one.sign_flip_p - one.p).abs() < 0.02, "{} {}", one.sign_flip_p, one.p);
-        assert_eq!(difference(&pairs(&many), 1.0, 3), difference(&pairs(&many), 1.0, 3));
+        assert_eq!(difference(pairs(&many), 1.0, 3), difference(pairs(&many), 1.0, 3));
     }
 
     #[test]

@@ -280,7 +280,7 @@ fn the_flip_of_signs_alarms_rarely_too() {
         let tries = 400;
         let alarms = (0..tries)
             .filter(|_| {
-                difference(&alike(ScoreDraw::Ties, 0.2, cases, true, &mut rng), 1.0, 1).unwrap().sign_flip_p <= 0.05
+                difference(alike(ScoreDraw::Ties, 0.2, cases, true, &mut rng), 1.0, 1).unwrap().sign_flip_p <= 0.05
             })
             .count();
         assert!(alarms as f64 / f64::from(tries) <= 0.05 + 3.0 * 0.011, "{cases}: {alarms}");

@@ -87,7 +87,7 @@ fn beyond_the_most_parts_are_the_same_in_whichever_order_trials_end() {
     let gathered = |trials: &[TrialRecord]| {
         let mut gathered = Gathered::default();
         trials.iter().for_each(|trial| gathered.add(trial.trial.number as usize % 2, trial));
-        let made = |(group, made): (&usize, &Box<PartResult>)| {
+        let made = |group: &usize, made: &PartResult| {
             let (tally, whole, lowest) = (&made.tally, made.whole, made.lowest);
             format!(
                 "{group} {:?} {whole} {lowest:?} {:?} {:?} {:?}",
@@ -97,7 +97,9 @@ fn beyond_the_most_parts_are_the_same_in_whichever_order_trials_end() {
                 made.missing()
             )
         };
-        let part = |part: &PartRow| (part.label.clone(), part.first, part.groups.iter().map(made).collect::<Vec<_>>());
+        let part = |part: &PartRow| {
+            (part.label.clone(), part.first, part.groups.iter().map(|(group, it)| made(group, it)).collect::<Vec<_>>())
+        };
         gathered.parts("c", "completeness").into_iter().map(part).collect::<Vec<_>>()
     };
     let expected = gathered(&trials);

@@ -87,7 +87,7 @@ mod tests {
     /// The journal of a run whose first line has more than a megabyte.
     fn journal() -> Vec<u8> {
         let trial = |number: u32| {
-            let case = if number % 2 == 0 { "even" } else { SECRET };
+            let case = if number.is_multiple_of(2) { "even" } else { SECRET };
             format!(
                 r#"{{"number": {number}, "case": "{case}", "model": "m", "condition": "withFacts", "repeat": {number}}}"#
             )

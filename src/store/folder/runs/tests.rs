@@ -155,7 +155,7 @@ fn a_summary_that_several_write_at_once_is_written_by_each_and_nothing_is_left_b
     let summary = runs.open(None).unwrap().read(|_, _| ()).unwrap().summary;
     for left in ["summary.json.partial", "summary.json.7-0.partial"] {
         let killed = File::create(run.folder.join(left)).unwrap();
-        killed.set_modified(SystemTime::now() - std::time::Duration::from_secs(3600)).unwrap();
+        killed.set_modified(DateTime::<chrono::Utc>::UNIX_EPOCH.into()).unwrap();
     }
     std::thread::scope(|scope| {
         for _ in 0..4 {
