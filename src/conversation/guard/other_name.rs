@@ -139,8 +139,9 @@ fn is_new_in_parts(scene: &Scene<'_>, name: &str) -> bool {
 /// A second name that stands nowhere, behind one that a fact has: "Nadia Ferreira-Santos" of a user who is called Nadia.
 pub(super) fn added_name<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
-    let is_german = turn.language().is_some() && turn.language() == PHRASES.german;
-    if !turn.raw.contains(char::is_uppercase) || is_german || turn.raw.contains('?') {
+    let is_german = || turn.language().is_some() && turn.language() == PHRASES.german;
+    let knows_name = || scene.facts.iter().any(|fact| fact.kinds() & KINDS.name != 0);
+    if !turn.raw.contains(char::is_uppercase) || turn.raw.contains('?') || !knows_name() || is_german() {
         return None;
     }
     let inner = |word: &'s str| word.trim_matches(|c: char| !c.is_alphanumeric());

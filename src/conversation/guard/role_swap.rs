@@ -85,6 +85,10 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 /// the settings".
 fn instructs_as_agent<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let (turn, agent) = (scene.text(), scene.last_agent()?);
+    // By far the most turns end here.
+    if !turn.words().any(|word| PLEASE.contains(&word) || ADDRESSED.contains(&word)) {
+        return None;
+    }
     let is_question = |sentence: &str| sentence.trim_end().ends_with(['?', '؟']);
     let without_please = |sentence: &'s str| -> Vec<&'s str> {
         words_of(sentence).skip_while(|word| PLEASE.contains(word) || matches!(*word, "then" | "dann")).collect()
