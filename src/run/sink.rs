@@ -41,8 +41,9 @@ pub(super) async fn kept_soon<F: Future>(sink: &dyn Sink, awaited: F) -> io::Res
     match tokio::time::timeout(SOON, &mut awaited).await {
         Ok(output) => Ok(output),
         Err(_) => {
-            sink.kept(Durability::Process).await?;
-            Ok(awaited.await)
+            // Together: what is awaited may itself be writing for all, and would never get on while nobody polls it.
+            let (kept, output) = tokio::join!(sink.kept(Durability::Process), awaited);
+            kept.map(|()| output)
         }
     }
 }
