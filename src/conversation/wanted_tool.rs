@@ -16,7 +16,7 @@ pub struct WantedTool {
 /// The name by which a reply says that it uses no tool.
 const NO_TOOL: &str = "none";
 
-/// What is told to a persona that names its tool in another form.
+/// The request to a persona that names its tool in another form.
 const TOOL_FORM: &str = "name one tool at a time, in the key `tool` of the whole object: {\"message\": \"\", \"done\": false, \"reason\": \"\", \
                          \"tool\": {\"name\": \"its name\", \"arguments\": \"{}\"}}";
 

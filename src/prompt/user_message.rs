@@ -72,7 +72,7 @@ impl Templates {
     }
 }
 
-/// What the reviewer is told of the user's tools: the same for each message; `None` where the user has none.
+/// What the reviewer's prompt says of the user's tools: the same for each message; `None` where the user has none.
 fn about_tools(tools: &[UserToolView<'_>]) -> Option<String> {
     let one = |tool: &UserToolView<'_>| format!("{} ({})", tool.name, tool.description.trim().trim_end_matches('.'));
     let all: Vec<String> = tools.iter().map(one).collect();

@@ -27,6 +27,7 @@ mod mutation;
 mod merge;
 mod overview;
 mod part;
+mod part_differences;
 mod passes;
 mod planned_trials;
 mod provenance;

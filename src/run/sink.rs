@@ -58,3 +58,45 @@ impl<F: Fn(Entry) -> io::Result<()> + Send + Sync> Sink for F {
         std::future::ready(Ok(())).boxed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::{Mutex, watch};
+
+    use super::*;
+
+    /// Keeps entries by a lock that is handed on in the order in which it was asked for, as a journal does.
+    struct FairSink {
+        lock: Mutex<()>,
+        /// How often it was asked to keep what was appended.
+        asked: watch::Sender<u32>,
+    }
+
+    impl Sink for FairSink {
+        fn append(&self, _: Entry) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn kept(&self, _: Durability) -> BoxFuture<'_, io::Result<()>> {
+            self.asked.send_modify(|asked| *asked += 1);
+            self.lock.lock().map(|_| Ok(())).boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_awaited_may_be_the_one_that_writes_for_all() {
+        let sink = FairSink { lock: Mutex::default(), asked: watch::Sender::new(0) };
+        let writer = sink.lock.lock().await;
+        // It asks first, so it has the lock next, and must be polled to give it up.
+        let awaited = async {
+            sink.kept(Durability::Process).await.unwrap();
+            "answer"
+        };
+        let writes = async {
+            sink.asked.subscribe().wait_for(|asked| *asked == 2).await.unwrap();
+            drop(writer);
+        };
+        let both = async { tokio::join!(kept_soon(&sink, awaited), writes).0.unwrap() };
+        assert_eq!(tokio::time::timeout(Duration::from_secs(20), both).await, Ok("answer"));
+    }
+}

@@ -23,6 +23,7 @@ mod precise_sum;
 mod quantile;
 mod rate;
 mod ratio;
+mod sign_flip;
 #[cfg(test)]
 mod simulations;
 mod sums;

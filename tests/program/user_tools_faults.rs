@@ -99,7 +99,7 @@ fn a_tool_without_an_end_is_never_the_failure_of_a_slow_agent() {
         "/open" => Reply::Json(200, json!({"id": "s1"})),
         "/say" => {
             // It has most of the time, by its own doing.
-            std::thread::sleep(Duration::from_millis(1_500));
+            std::thread::sleep(Duration::from_millis(2_400));
             Reply::Json(200, json!({"text": "Gladly. What does the status bar of your phone show?", "events": []}))
         }
         _ => Reply::Silence,
@@ -108,11 +108,11 @@ fn a_tool_without_an_end_is_never_the_failure_of_a_slow_agent() {
     for (request, path) in [("open", "/open"), ("say", "/say"), ("userTools", "/tools/{{ name }}")] {
         job["target"]["http"][request]["url"] = format!("{}{path}", slow.address).into();
     }
-    job["limits"] = json!({"trial": 2.2});
+    job["limits"] = json!({"trial": 4});
     world.write(&job);
     let (status, page, trial) = world.run("");
     assert_eq!((status, trial["outcome"]["kind"].as_str()), (Some(102), Some("broken")), "{page}");
-    assert!(page.contains("the user's tool `status_bar` failed: the conversation's time limit of 2.2 s"), "{page}");
+    assert!(page.contains("the user's tool `status_bar` failed: the conversation's time limit of 4 s"), "{page}");
 }
 
 #[test]

@@ -146,7 +146,7 @@ const LEAST_OF_ID: usize = 3;
 /// The most words of a turn that tells one thing instead of another.
 const MOST_OF_ANSWER: usize = 12;
 
-/// The facts that nobody has told, and for which the question may ask: those of the kinds that it names, if it names any.
+/// The facts that nobody has stated, and for which the question may ask: those of the kinds that it names, if it names any.
 fn open_facts<'t>(scene: &Scene<'t>, question: &TextView<'_>) -> impl Iterator<Item = &'t TextView<'t>> {
     let kinds = question.kinds() & KINDS.exact;
     let is_of_kind = move |fact: &TextView<'_>| {

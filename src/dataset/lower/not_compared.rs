@@ -1,4 +1,4 @@
-//! What a file expects of single turns and its own system compares with nothing: it is told once, and is not in the job.
+//! What a file expects of single turns and its own system compares with nothing: one warning names it, and it is not in the job.
 
 use crate::dataset::{CaseUser, Dataset, System};
 
@@ -35,18 +35,18 @@ mod tests {
     use super::*;
     use crate::dataset::{Beside, load};
 
-    fn told(text: &str) -> Option<String> {
+    fn warning_of(text: &str) -> Option<String> {
         not_compared(&load("s.evalset.json", text, &Beside::default()).unwrap())
     }
 
     #[test]
-    fn what_nothing_compares_is_told_once_for_a_file() {
+    fn what_nothing_compares_is_warned_of_once_for_a_file() {
         let turn = r#"{"user_content": {"parts": [{"text": "a"}]}, "app_details": {"agent_details": {}}, "duration": 1,
             "intermediate_data": {"intermediate_responses": [["a", [{"text": "wait"}]]]}}"#;
         let set = format!(
             r#"{{"eval_set_id": "s", "eval_cases": [{{"eval_id": "c", "conversation": [{turn}, {turn}]}}, {{"eval_id": "d", "conversation": [{turn}]}}]}}"#
         );
-        let sentence = told(&set).unwrap();
+        let sentence = warning_of(&set).unwrap();
         assert!(
             sentence.starts_with(
                 "of its expected turns `intermediate_responses`, `app_details`, `duration` is not compared"
@@ -55,9 +55,11 @@ mod tests {
         );
         let newer = r#"{"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": [{"userContent": {"role": "user",
             "content": "a"}, "intermediateResponses": [{"role": "assistant", "content": "wait"}]}]}]}"#;
-        assert!(told(newer).unwrap().contains("`intermediateResponses` is not compared, by trpc-agent-go neither"));
+        assert!(
+            warning_of(newer).unwrap().contains("`intermediateResponses` is not compared, by trpc-agent-go neither")
+        );
         assert_eq!(
-            told(
+            warning_of(
                 &newer
                     .replace("intermediateResponses", "tools")
                     .replace(r#"{"role": "assistant", "content": "wait"}"#, "")

@@ -117,7 +117,7 @@ fn of_redhat(
 const OF_CONTEXT: [&str; 4] = ["txt", "md", "context", "json"];
 
 /// The texts of a folder. The original leaves out files with other endings than its four, its own mock data too: here whatever is text
-/// is read, and told.
+/// is read, with a warning.
 fn context(
     folder: &Path,
     options: &OpenOptions,

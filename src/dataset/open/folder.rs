@@ -136,7 +136,7 @@ pub(super) fn attacked(dataset: &Dataset) -> Option<(MeasureKind, usize)> {
 
 /// Adds the cases of one dataset to another; one with an id that is there already is left out, as its system does.
 pub(super) fn join(known: &mut Dataset, mut dataset: Dataset) {
-    // What lies beside several files is told once.
+    // What lies beside several files is warned of once.
     for warning in std::mem::take(&mut dataset.warnings) {
         if !known.warnings.contains(&warning) {
             known.warnings.push(warning);

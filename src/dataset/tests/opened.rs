@@ -110,9 +110,9 @@ fn conversations_of_redhat_are_one_dataset_with_their_context() {
     let datasets = opened("e", &files);
     let texts: Vec<&str> = datasets[0].cases[0].context_files.iter().map(|file| file.text.as_str()).collect();
     assert_eq!((datasets[0].cases.len(), texts), (1, vec!["USERS = []", "policy", "x", "{\n  \"y\": 1\n}"]));
-    let told = |datasets: &[Dataset]| {
-        let told = datasets[0].warnings.iter().map(|it| format!("{}: {}", it.file, it.message));
-        told.filter(|it| it.contains("context/")).collect::<Vec<String>>()
+    let context_warnings = |datasets: &[Dataset]| {
+        let warnings = datasets[0].warnings.iter().map(|it| format!("{}: {}", it.file, it.message));
+        warnings.filter(|it| it.contains("context/")).collect::<Vec<String>>()
     };
     assert!(warnings(&datasets[0])[0].contains("not among the `authoritative_user_ids`"));
     let expected = [
@@ -120,14 +120,18 @@ fn conversations_of_redhat_are_one_dataset_with_their_context() {
         "default_context/old: folders within a folder of context are not looked into",
         "default_context/scan.pdf: this file is no text in UTF-8: judges are not shown it",
     ];
-    let found = told(&datasets);
+    let found = context_warnings(&datasets);
     assert_eq!(found.len(), 3, "{found:?}");
     expected.iter().zip(&found).for_each(|(part, found)| assert!(found.contains(part), "{found}"));
     assert_eq!(opened("e/results/conversation_results/one.json", &files)[0].cases[0].context_files.len(), 4);
     let strict = OpenOptions { strict: true, ..OpenOptions::default() };
     let datasets = open("e", &strict, &files).unwrap();
     assert_eq!(datasets[0].cases[0].context_files.len(), 3);
-    assert!(told(&datasets)[0].contains("judges are not shown this file"), "{:?}", told(&datasets));
+    assert!(
+        context_warnings(&datasets)[0].contains("judges are not shown this file"),
+        "{:?}",
+        context_warnings(&datasets)
+    );
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{Entries, LinePlaces, entries_at};
+use super::entries::{Entries, entries_at};
 use super::journal_file::unreadable;
+use super::line_places::LinePlaces;
 use super::{Journal, JournalFile, StoreError};
 use crate::evidence::{AskedQuestion, Judgement, Observed};
 use crate::record::{Entry, ModelCall};

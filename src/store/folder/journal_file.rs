@@ -6,7 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{Entries, LinePlaces, first_line, has_ended};
+use super::entries::{Entries, first_line, has_ended};
+use super::line_places::LinePlaces;
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
 use crate::record::{ListedRun, PlannedTrials, RunPrices, RunSummary};

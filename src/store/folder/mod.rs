@@ -15,6 +15,7 @@ mod journal;
 mod journal_file;
 mod labels;
 mod line;
+mod line_places;
 mod long_line;
 pub(in crate::store) mod private;
 mod reading;

@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::sync::Arc;
 
-use super::entries::{Entries, LinePlaces, entries_at, later};
+use super::entries::{Entries, entries_at, later};
 use super::journal_file::unreadable;
+use super::line_places::LinePlaces;
 use super::{JournalFile, StoreError, summary};
 use crate::evidence::{Condition, TrialId};
 use crate::record::{Entry, FORMAT_VERSION, Fold, ListedProvenance, Overview, Provenance, TrialRecord};
