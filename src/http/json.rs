@@ -33,6 +33,10 @@ const TOO_DEEP: &str = "nested too deep";
 
 /// Whether more lists and mappings than this stand in each other, in text that may be no JSON.
 fn is_deeper_than(text: &str, limit: usize) -> bool {
+    // Of nearly every text: too few begin at all.
+    if memchr::memchr2_iter(b'[', b'{', text.as_bytes()).nth(limit).is_none() {
+        return false;
+    }
     let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
     for byte in text.bytes() {
         match byte {

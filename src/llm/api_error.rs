@@ -35,8 +35,8 @@ pub enum RequestPart {
     Alternatives,
     /// The longest reply.
     MaxTokens,
-    /// The lengths of texts in a JSON Schema.
-    TextLengths,
+    /// The lengths of texts and lists in a JSON Schema.
+    Bounds,
     /// The way in which JSON is asked for.
     Structure,
 }
@@ -50,7 +50,7 @@ impl RequestPart {
             RequestPart::Alternatives => &["logprobs"],
             RequestPart::Effort => &["effort", "thinking"],
             RequestPart::MaxTokens => &["max tokens", "max completion tokens", "max output tokens", "maxoutputtokens"],
-            RequestPart::TextLengths => &["maxlength", "max length"],
+            RequestPart::Bounds => &["maxlength", "max length", "minitems", "min items", "maxitems", "max items"],
             RequestPart::Structure => &[
                 "response format",
                 "json schema",

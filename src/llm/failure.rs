@@ -75,7 +75,10 @@ impl Failure {
             HttpFaultKind::Unreachable | HttpFaultKind::NoNetwork => {
                 Failure::for_now(format!("{}; check {address} and the network", fault.message), NextTry::Again(None))
             }
-            HttpFaultKind::Timeout => Failure::for_now(format!("{} (limits.model)", fault.message), NextTry::OnceMore),
+            HttpFaultKind::Timeout => {
+                let message = format!("{} (limits.model; a busy or local model may need a lower -j)", fault.message);
+                Failure::for_now(message, NextTry::OnceMore)
+            }
             HttpFaultKind::Broken | HttpFaultKind::Unreadable | HttpFaultKind::Useless => {
                 Failure::for_now(fault.message, NextTry::Again(None))
             }

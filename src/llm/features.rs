@@ -17,9 +17,9 @@ pub(super) const TEMPERATURE_REFUSED: &str = "the model refuses a temperature; i
 pub struct RequestFeatures {
     /// How JSON is asked for, if it is.
     pub structured: Structured,
-    /// Whether the schema says how long texts may be (`maxLength`). OpenAI's, Anthropic's and Google's own endpoints know no
-    /// such keyword.
-    pub text_lengths: bool,
+    /// Whether the schema says how long texts and lists may be (`maxLength`, `minItems`, `maxItems`), so that a weak model comes to
+    /// an end. OpenAI's, Anthropic's and Google's own endpoints don't know all of these keywords.
+    pub bounds: bool,
     /// Whether the temperature is sent.
     pub temperature: bool,
     /// Whether the seed of its choices is sent.
@@ -47,7 +47,7 @@ impl RequestFeatures {
     /// Everything is sent.
     pub const WHOLE: RequestFeatures = RequestFeatures {
         structured: Structured::Schema,
-        text_lengths: true,
+        bounds: true,
         temperature: true,
         rng_seed: true,
         effort: true,
@@ -84,8 +84,8 @@ impl RequestFeatures {
             let max_tokens = if self.max_tokens == first.max_tokens { other } else { MaxTokens::Omitted };
             return Some(RequestFeatures { max_tokens, ..self });
         }
-        if request.schema.is_some() && self.text_lengths && refused(RequestPart::TextLengths) {
-            return Some(RequestFeatures { text_lengths: false, ..self });
+        if request.schema.is_some() && self.bounds && refused(RequestPart::Bounds) {
+            return Some(RequestFeatures { bounds: false, ..self });
         }
         if request.schema.is_some() && refused(RequestPart::Structure) {
             return Some(RequestFeatures { structured: self.structured.weaker()?, ..self });
@@ -102,7 +102,7 @@ impl RequestFeatures {
         };
         RequestFeatures {
             structured: self.structured.max(other.structured),
-            text_lengths: self.text_lengths && other.text_lengths,
+            bounds: self.bounds && other.bounds,
             temperature: self.temperature && other.temperature,
             rng_seed: self.rng_seed && other.rng_seed,
             effort: self.effort && other.effort,
@@ -113,11 +113,11 @@ impl RequestFeatures {
 
     /// The JSON Schema as it is sent.
     pub fn schema(self, schema: &ReplySchema) -> Cow<'_, Value> {
-        if self.text_lengths {
+        if self.bounds {
             return Cow::Borrowed(&schema.schema);
         }
         let mut schema = schema.schema.clone();
-        remove_text_lengths(&mut schema);
+        remove_bounds(&mut schema);
         Cow::Owned(schema)
     }
 
@@ -144,16 +144,18 @@ impl RequestFeatures {
     }
 }
 
-fn remove_text_lengths(schema: &mut Value) {
+fn remove_bounds(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
             // A property of that name is described by an object.
-            if keywords.get("maxLength").is_some_and(Value::is_number) {
-                keywords.remove("maxLength");
+            for bound in ["maxLength", "minItems", "maxItems"] {
+                if keywords.get(bound).is_some_and(Value::is_number) {
+                    keywords.remove(bound);
+                }
             }
-            keywords.values_mut().for_each(remove_text_lengths);
+            keywords.values_mut().for_each(remove_bounds);
         }
-        Value::Array(items) => items.iter_mut().for_each(remove_text_lengths),
+        Value::Array(items) => items.iter_mut().for_each(remove_bounds),
         _ => {}
     }
 }
@@ -228,19 +230,26 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_texts_leave_the_schema_where_the_endpoint_knows_none() {
-        let text = |length: Option<u32>| match length {
-            Some(length) => json!({"type": "string", "maxLength": length}),
-            None => json!({"type": "string"}),
+    fn bounds_leave_the_schema_where_the_endpoint_knows_none() {
+        let schema = |bounds: Value, of_list: Value| {
+            let merged = |mut base: Value, more: &Value| {
+                let more = more.as_object().cloned().unwrap_or_default();
+                base.as_object_mut().unwrap().extend(more);
+                base
+            };
+            let list = merged(json!({"items": [merged(json!({"type": "string"}), &bounds)]}), &of_list);
+            json!({"properties": {"a": list, "maxLength": {"type": "number"}}})
         };
-        let schema = |length| json!({"properties": {"a": {"items": [text(length)]}, "maxLength": {"type": "number"}}});
+        let bounded = schema(json!({"maxLength": 9}), json!({"minItems": 1, "maxItems": 2}));
         let whole =
-            ReplySchema { name: "s".to_owned(), schema: schema(Some(9)), max_tokens: 100, wants_alternatives: false };
-        assert_eq!(*RequestFeatures::WHOLE.schema(&whole), schema(Some(9)));
-        let message = "Invalid schema for response_format: 'maxLength' is not permitted.";
-        let features = refuse(RequestFeatures::WHOLE, message).unwrap();
-        assert_eq!(features, RequestFeatures { text_lengths: false, ..RequestFeatures::WHOLE });
-        assert_eq!(*features.schema(&whole), schema(None));
+            ReplySchema { name: "s".to_owned(), schema: bounded.clone(), max_tokens: 100, wants_alternatives: false };
+        assert_eq!(*RequestFeatures::WHOLE.schema(&whole), bounded);
+        for keyword in ["maxLength", "minItems", "maxItems"] {
+            let message = format!("Invalid schema for response_format: '{keyword}' is not permitted.");
+            let features = refuse(RequestFeatures::WHOLE, &message).unwrap();
+            assert_eq!(features, RequestFeatures { bounds: false, ..RequestFeatures::WHOLE });
+            assert_eq!(*features.schema(&whole), schema(json!({}), json!({})));
+        }
     }
 
     #[test]

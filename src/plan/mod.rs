@@ -33,7 +33,7 @@ use crate::graph::neo4j::Neo4jConfig;
 use crate::job::{Case, Isolation, Job};
 use crate::money::PriceTable;
 use crate::score::UntilDecided;
-use warnings::{left_out, model_not_sent, same_tasks, samples_alike, short_of_lines, unsent_seeds, unset_variables};
+use warnings::{left_out, model_not_sent, same_tasks, short_of_lines, unsent_seeds, unset_variables};
 
 pub use features::refusal as missing_feature;
 pub use lanes::Lane;
@@ -43,6 +43,7 @@ pub use refusal::Refusal;
 pub use resumed::{BegunTrial, LeftTrial, ResumedTrials};
 pub use settings::{Environment, Overrides};
 pub use until::Until;
+pub use warnings::samples_alike;
 
 /// One conversation that is to be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,6 +175,7 @@ impl Plan {
         warnings.extend(same_tasks(&job));
         warnings.extend(unsent_seeds(&job));
         warnings.extend(samples_alike(&job));
+        warnings.extend(user_tools::unused(&job));
         warnings.extend(unmeasured::warnings(&job));
         warnings.extend(refusal::unsent_key(&job, &environment));
         Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, until, prices, is_audit: false, warnings })

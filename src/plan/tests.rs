@@ -282,6 +282,15 @@ fn what_earlier_conversations_leave_with_the_agent_is_reported() {
 }
 
 #[test]
+fn a_target_that_carries_out_calls_of_a_user_without_tools_is_reported() {
+    let can = |yes: &str| format!("target: {{user: u, chatbot: c, command: {{command: ./agent{yes}}}}}\n");
+    let warnings = |target: &str| plan(target, "").unwrap().warnings;
+    let unused = "target.command.userTools is never used: the user has no tools; name them in evaluator.tools";
+    assert_eq!(warnings(&can(", userTools: true")), [unused]);
+    assert_eq!(warnings(&can("")), [""; 0]);
+}
+
+#[test]
 fn trials_are_made_when_they_are_asked_for_the_first_round_before_the_second() {
     let more = "conditions: [withoutFacts, withFacts]\ncases: [{id: a}, {id: b}]\n";
     let wanted = Overrides { repeat: Some(u32::MAX / 4), ..Overrides::default() };

@@ -6,6 +6,17 @@ use super::Refusal;
 use crate::agent::Ability;
 use crate::job::{Case, Job, UserTool};
 
+/// A warning where the agent could carry out calls of the user, who has no tools to call.
+pub(super) fn unused(job: &Job) -> Option<String> {
+    let transport = &job.target.transport;
+    (job.persona.tools.is_empty() && transport.can(Ability::OffersUserTools)).then(|| {
+        format!(
+            "target.{}.userTools is never used: the user has no tools; name them in evaluator.tools",
+            transport.key()
+        )
+    })
+}
+
 /// What can't work about the tools of the user, beside a transport that has none.
 pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
     let (tools, transport) = (&job.persona.tools, &job.target.transport);

@@ -58,7 +58,7 @@ pub(super) fn same_tasks(job: &Job) -> Vec<String> {
 }
 
 /// A warning where several samples of a judge hardly differ: those of all metrics, or of some with samples of their own.
-pub(super) fn samples_alike(job: &Job) -> Option<String> {
+pub fn samples_alike(job: &Job) -> Option<String> {
     if job.judge.temperature != 0.0 || job.judges().next().is_none() {
         return None;
     }

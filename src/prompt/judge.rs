@@ -56,7 +56,7 @@ impl Templates {
             })
             .collect();
         let facts: Vec<_> = view.facts.iter().map(|fact| escape(fact)).collect();
-        let (transcript, _) = view.messages(&mut cut);
+        let transcript = view.messages(&mut cut);
         let JudgeView { user_knew_facts, needs_quotes, .. } = *view;
         let prompt = self.render(name, context! { tasks, facts, user_knew_facts, needs_quotes, transcript })?;
         Ok(RenderedQuestion { prompt, cuts: cut.into_sentences() })
@@ -66,30 +66,42 @@ impl Templates {
 impl JudgeView<'_> {
     /// The turns of which the judge is not shown everything. Only messages count: of calls it is shown those of the user's own tools alone.
     pub fn cut_turns(&self) -> BTreeSet<u32> {
-        self.messages(&mut Cut::default()).1
-    }
-
-    /// The messages, and the turns of which some are cut.
-    fn messages(&self, cut: &mut Cut) -> (Vec<minijinja::Value>, BTreeSet<u32>) {
-        let (mut messages, mut cut_turns) = (Vec::new(), BTreeSet::new());
+        let (mut cut, mut cut_turns) = (Cut::default(), BTreeSet::new());
         for turn in &self.transcript.turns {
-            messages.extend(calls_before(turn.number, self.user_tools, cut));
+            calls_before(turn.number, self.user_tools, &mut cut);
             let before = cut.count();
-            messages.extend(spoken(turn, cut));
+            texts(turn).for_each(|(from, text)| drop(cut_text(turn, from, text, &mut cut)));
             cut_turns.extend((cut.count() > before).then_some(turn.number));
         }
-        (messages, cut_turns)
+        cut_turns
+    }
+
+    fn messages(&self, cut: &mut Cut) -> Vec<minijinja::Value> {
+        let mut messages = Vec::new();
+        for turn in &self.transcript.turns {
+            messages.extend(calls_before(turn.number, self.user_tools, cut));
+            messages.extend(spoken(turn, cut));
+        }
+        messages
     }
 }
 
+/// The messages of a turn, each with who wrote it.
+fn texts(turn: &Turn) -> impl Iterator<Item = (&'static str, &str)> {
+    let user = (!turn.is_greeting()).then_some(("user", turn.user.as_str()));
+    user.into_iter().chain(turn.agent.as_deref().map(|text| ("agent", text)))
+}
+
+fn cut_text(turn: &Turn, from: &str, text: &str, cut: &mut Cut) -> String {
+    cut.text(text, || format!("a message of turn {} ({from})", turn.number))
+}
+
 pub(super) fn spoken(turn: &Turn, cut: &mut Cut) -> Vec<minijinja::Value> {
-    let user = (!turn.is_greeting()).then_some(("user", &turn.user));
-    let agent = turn.agent.as_ref().map(|text| ("agent", text));
-    let message = |(from, text): (&str, &String)| {
-        let text = cut.text(text, || format!("a message of turn {} ({from})", turn.number));
+    let message = |(from, text): (&str, &str)| {
+        let text = cut_text(turn, from, text, cut);
         context! { turn => turn.number, from, text => escape(&text) }
     };
-    user.into_iter().chain(agent).map(message).collect()
+    texts(turn).map(message).collect()
 }
 
 /// Renders it on samples, in both conditions.

@@ -1,6 +1,7 @@
 //! JSON in which an object says one thing twice, and differently: parsers take the first, the last, or none.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -9,10 +10,79 @@ use serde_json::Value;
 /// The first key to which an object of a JSON text, however deep, gives two different values. `None` where there is none,
 /// or the text is no JSON.
 pub fn contradiction(json: &str) -> Option<String> {
+    if !repeats_a_key(json) {
+        return None;
+    }
     let error = serde_json::from_str::<Consistent>(json).err().filter(serde_json::Error::is_data)?;
     let message = error.to_string();
     Some(message.split_once(MARK)?.1.split_once(MARK)?.0.to_owned())
 }
+
+/// Whether an object of a JSON text has a key twice, before the text ends or is no JSON any more.
+fn repeats_a_key(json: &str) -> bool {
+    serde_json::from_str::<KeysOnce>(json).is_err_and(|error| error.is_data())
+}
+
+/// A value of which nothing is kept, and in which no object has a key twice.
+struct KeysOnce;
+
+impl<'de> Deserialize<'de> for KeysOnce {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<KeysOnce, D::Error> {
+        deserializer.deserialize_any(KeysOnce)
+    }
+}
+
+impl<'de> Visitor<'de> for KeysOnce {
+    type Value = KeysOnce;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<KeysOnce, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<KeysOnce, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<KeysOnce, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<KeysOnce, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<KeysOnce, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<KeysOnce, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<KeysOnce, A::Error> {
+        while items.next_element::<KeysOnce>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<KeysOnce, A::Error> {
+        let mut keys = BTreeSet::new();
+        while let Some(ObjectKey(key)) = entries.next_key()? {
+            if !keys.insert(key) {
+                return Err(A::Error::custom("a key twice"));
+            }
+            entries.next_value::<KeysOnce>()?;
+        }
+        Ok(self)
+    }
+}
+
+/// A key, borrowed where nothing in it is an escape.
+#[derive(PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+struct ObjectKey<'k>(#[serde(borrow)] Cow<'k, str>);
 
 /// Around the key in an error's message: nothing else has it.
 const MARK: char = '\u{fdd0}';

@@ -69,7 +69,7 @@ impl ProviderApi for Anthropic {
     }
 
     fn first_features(&self) -> RequestFeatures {
-        RequestFeatures { rng_seed: false, text_lengths: !self.is_anthropics_own, ..RequestFeatures::WHOLE }
+        RequestFeatures { rng_seed: false, bounds: !self.is_anthropics_own, ..RequestFeatures::WHOLE }
     }
 
     fn always_bounds(&self) -> bool {

@@ -67,7 +67,7 @@ impl ProviderApi for Gemini {
     }
 
     fn first_features(&self) -> RequestFeatures {
-        RequestFeatures { text_lengths: !self.is_googles_own, ..RequestFeatures::WHOLE }
+        RequestFeatures { bounds: !self.is_googles_own, ..RequestFeatures::WHOLE }
     }
 
     fn key_header(&self) -> (&'static str, &'static str) {

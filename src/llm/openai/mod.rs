@@ -74,6 +74,6 @@ impl ProviderApi for OpenAi {
     fn first_features(&self) -> RequestFeatures {
         // OpenAI's reasoning models refuse the old name; many others pass over the new one in silence.
         let max_tokens = if self.is_openais_own { MaxTokens::Modern } else { MaxTokens::Classic };
-        RequestFeatures { max_tokens, text_lengths: !self.is_openais_own, ..RequestFeatures::WHOLE }
+        RequestFeatures { max_tokens, bounds: !self.is_openais_own, ..RequestFeatures::WHOLE }
     }
 }

@@ -30,16 +30,20 @@ impl Citations {
     }
 }
 
+/// The most quotes of one verdict, and the most characters of each, that a judge is asked for.
+const MOST_QUOTES: u32 = 8;
+const LONGEST_QUOTE: u32 = 400;
+
 /// The properties of an entry that hold it, in their order.
 pub(in crate::metric) fn citations_schema() -> Map<String, Value> {
     let quote = json!({
         "type": "object",
-        "properties": { "turn": { "type": ["integer", "null"] }, "text": { "type": "string" } },
+        "properties": { "turn": { "type": ["integer", "null"] }, "text": { "type": "string", "maxLength": LONGEST_QUOTE } },
         "required": ["turn", "text"],
         "additionalProperties": false,
     });
     let mut properties = Map::new();
-    properties.insert("quotes".to_owned(), json!({ "type": "array", "items": quote }));
+    properties.insert("quotes".to_owned(), json!({ "type": "array", "items": quote, "maxItems": MOST_QUOTES }));
     properties.insert("turnsRead".to_owned(), json!({ "type": "array", "items": { "type": "integer" } }));
     properties
 }

@@ -29,7 +29,9 @@ const ABOUT: [&str; 6] = ["id", "index", "item", "turn", "quotes", "turnsRead"];
 /// keys, and also where it quotes something else. One whose reason differs in a few letters, and that decides the same, repeats it too.
 pub(in crate::metric) fn stood_before(prompt: &str, raw: &str) -> bool {
     let shown = unescape(prompt);
-    let is_in = |part: &str| DenseText::new(prompt).contains(part) || DenseText::new(&shown).contains(part);
+    let is_in = |part: &str| {
+        DenseText::new(prompt).contains(part) || (shown != prompt && DenseText::new(&shown).contains(part))
+    };
     let Ok(reply) = serde_json::from_str::<Value>(raw.trim()) else {
         let of_blocks: Vec<Map<String, Value>> = blocks::blocks(raw).into_iter().map(verdict_of_block).collect();
         let is_near = repeats(&shown, &of_blocks.iter().collect::<Vec<_>>());
@@ -51,7 +53,11 @@ pub(in crate::metric) fn stood_before(prompt: &str, raw: &str) -> bool {
 /// Whether one of these verdicts stands in a text.
 fn repeats(shown: &str, own: &[&Map<String, Value>]) -> bool {
     let is_one = |known: &Map<String, Value>| own.iter().any(|it| is_alike(it, known) || is_near(it, known));
-    objects(shown, DEPTH, &is_one) || readings(shown).any(|shown| own.iter().any(|it| stands_loosely(&shown, it)))
+    let is_loose = |shown: Cow<'_, str>| {
+        let known = ShownReason::all(&shown);
+        own.iter().any(|it| stands_loosely(&shown, &known, it))
+    };
+    objects(shown, DEPTH, &is_one) || readings(shown).any(is_loose)
 }
 
 /// A text as it is read: without what hides itself, and then also with one form of each character, where that is another text. Not the
@@ -137,39 +143,52 @@ fn is_near_text(one: &str, other: &str) -> bool {
     long - short <= allowed && strsim::levenshtein(&one, &other) <= allowed
 }
 
+/// A reason that a text gives, where it stands and its letters.
+struct ShownReason {
+    start: usize,
+    end: usize,
+    letters: String,
+}
+
+impl ShownReason {
+    /// All of a text that need not be JSON.
+    fn all(text: &str) -> Vec<ShownReason> {
+        let lower = text.to_ascii_lowercase();
+        let of_key = |key| values(text, &lower, key);
+        let all = ["reason", "rationale", "explanation"].into_iter().flat_map(of_key);
+        all.map(|(at, value)| ShownReason { start: at, end: at + value.len(), letters: letters(value) }).collect()
+    }
+}
+
 /// Whether a text that need not be JSON says, close to each other, the reason of a verdict and how it decides.
-fn stands_loosely(shown: &str, own: &Map<String, Value>) -> bool {
-    let own_reasons: Vec<String> = reasons(own).collect();
-    if own_reasons.is_empty() {
+fn stands_loosely(shown: &str, known: &[ShownReason], own: &Map<String, Value>) -> bool {
+    if known.is_empty() {
         return false;
     }
-    let is_decided = |at: usize, end: usize| {
+    let own_reasons: Vec<String> = reasons(own).collect();
+    let is_decided = |known: &ShownReason| {
         let boundary = |at: usize| (0..=at.min(shown.len())).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or(0);
-        let window = &shown[boundary(at.saturating_sub(NEAR))..boundary(end + NEAR)];
+        let window = &shown[boundary(known.start.saturating_sub(NEAR))..boundary(known.end + NEAR)];
+        let lower = window.to_ascii_lowercase();
         let mut own = decisions(own).peekable();
         own.peek().is_some()
             && own.all(|(key, word)| {
-                let mut near = values(window, key).filter_map(|(_, value)| {
+                let mut near = values(window, &lower, key).filter_map(|(_, value)| {
                     let end = value.find(|c: char| !c.is_alphanumeric() && c != '.').unwrap_or(value.len());
                     decision(&Value::String(value[..end].to_owned()))
                 });
                 near.any(|other| other == word)
             })
     };
-    ["reason", "rationale", "explanation"].into_iter().any(|key| {
-        values(shown, key).any(|(at, value)| {
-            let reason = letters(value);
-            own_reasons.iter().any(|own| is_near_text(own, &reason)) && is_decided(at, at + value.len())
-        })
-    })
+    let is_known = |known: &&ShownReason| own_reasons.iter().any(|own| is_near_text(own, &known.letters));
+    known.iter().filter(is_known).any(is_decided)
 }
 
 /// What a text gives as the value of a key, with its place: `key: value`, `"key": "value"`, `<key>value</key>` and the like, to the end of the line or of
-/// the quotation.
-fn values<'t>(text: &'t str, key: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+/// the quotation. `lower` is the text in lower case.
+fn values<'t>(text: &'t str, lower: &str, key: &str) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
     /// More is no reason that could be compared.
     const LONGEST: usize = 4 * MOST_LETTERS;
-    let lower = text.to_ascii_lowercase();
     let places: Vec<usize> = lower.match_indices(&key.to_ascii_lowercase()).map(|(at, _)| at + key.len()).collect();
     places.into_iter().filter_map(move |at| {
         let after = text[at..].trim_start_matches(['"', '\'', '*', '`', '\\', ' ']);

@@ -58,7 +58,7 @@ pub(super) fn reply_schema() -> ReplySchema {
         "type": "object",
         "properties": {
             "conversation": { "type": "string", "enum": ["first", "second"] },
-            "text": { "type": "string" },
+            "text": { "type": "string", "maxLength": 400 },
         },
         "required": ["conversation", "text"],
         "additionalProperties": false,
@@ -69,7 +69,7 @@ pub(super) fn reply_schema() -> ReplySchema {
             "type": "object",
             "properties": {
                 "reason": { "type": "string", "maxLength": 800, "description": "Before the decision." },
-                "quotes": { "type": "array", "items": quote },
+                "quotes": { "type": "array", "items": quote, "maxItems": 8 },
                 "verdict": { "type": "string", "enum": ["first", "second", "equal"] },
             },
             "required": ["reason", "quotes", "verdict"],

@@ -17,6 +17,7 @@ use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
 use checked::{MissingVerdict, UnusableRating, read, verdicts};
 use question::question;
+use verdict::JudgeVerdict;
 
 /// A task counts as good above this score. Embabel's threshold.
 pub const GOOD_ABOVE: f64 = 0.6;
@@ -132,9 +133,11 @@ impl Metric for Tone {
     }
 
     fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
+        // It is shown where it can be: what it rests on is looked at in grading.
+        if self.weight == Weight::ZERO {
+            return JudgeVerdict::read(raw, input.tasks.len()).map(drop);
+        }
         match read(input, question, raw)?.tone {
-            // It is shown where it can be.
-            _ if self.weight == Weight::ZERO => Ok(()),
             None => Err(ReplyError::NoTone),
             Some(tone) => tone.map(drop).map_err(|UnusableRating(problem)| ReplyError::InPart(vec![problem])),
         }

@@ -96,6 +96,8 @@ fn schema(tasks: usize, needs_evidence: bool) -> Value {
             "tasks": {
                 "type": "array",
                 "description": format!("Exactly {tasks}: one for each task."),
+                "minItems": tasks,
+                "maxItems": tasks,
                 "items": rating(Some(index)),
             },
             "tone": rating(None),

@@ -19,6 +19,7 @@ use super::super::recordings::RecordedConversations;
 use super::super::selection::{self, Selected};
 use super::{asking, listen};
 use crate::dataset::{Matching, match_cases};
+use crate::plan;
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use expected::ExpectedJob;
@@ -43,6 +44,8 @@ pub(super) fn grade(
     let asking = asking(args, context, printer)?;
     if let Some(asking) = &asking {
         matched.iter().try_for_each(|it| asking.check(&it.loaded.job, it.loaded.file.clone()))?;
+        let alike: BTreeSet<String> = matched.iter().filter_map(|it| plan::samples_alike(&it.loaded.job)).collect();
+        alike.iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
     }
     let signals = match &asking {
         Some(asking) => asking.signals.clone(),

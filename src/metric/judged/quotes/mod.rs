@@ -4,6 +4,7 @@ mod matching;
 #[cfg(test)]
 mod tests;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Citations, EvidenceRule, ItemVerdict, JudgeItem, Support};
@@ -24,14 +25,30 @@ enum TextOrigin {
     Result,
 }
 
+/// A text that is folded when a quote is first looked for in it: most are never asked for.
+struct Folded {
+    text: String,
+    folded: OnceCell<String>,
+}
+
+impl Folded {
+    fn new(text: String) -> Folded {
+        Folded { text, folded: OnceCell::new() }
+    }
+
+    fn get(&self) -> &str {
+        self.folded.get_or_init(|| folded(&self.text.replace(GAP, "")))
+    }
+}
+
 /// The texts that the judge was shown: those of each turn, and the facts and the context.
 pub(in crate::metric) struct Shown {
-    turns: BTreeMap<u32, Vec<(TextOrigin, String)>>,
+    turns: BTreeMap<u32, Vec<(TextOrigin, Folded)>>,
     /// The agent's messages of each turn, where each is judged by itself.
-    messages: BTreeMap<u32, Vec<String>>,
-    beside: Vec<String>,
+    messages: BTreeMap<u32, Vec<Folded>>,
+    beside: Vec<Folded>,
     /// The replies that are expected.
-    expected: Vec<String>,
+    expected: Vec<Folded>,
     /// The turns of which it was not shown everything.
     cut: BTreeSet<u32>,
     rule: EvidenceRule,
@@ -62,7 +79,7 @@ impl Shown {
                 .chain(done)
                 .flatten()
                 .chain(by_user.map(|text| (TextOrigin::User, text)))
-                .map(|(source, text)| (source, folded(&text.replace(GAP, ""))));
+                .map(|(source, text)| (source, Folded::new(text)));
             (turn.number, texts.collect())
         };
         let beside = input.facts.iter().map(String::as_str).chain(input.context.iter().map(|(_, text)| *text));
@@ -71,8 +88,8 @@ impl Shown {
         Shown {
             turns: input.transcript.turns.iter().zip(calls).map(turn).collect(),
             messages: BTreeMap::new(),
-            beside: beside.map(|text| folded(&text.replace(GAP, ""))).collect(),
-            expected: expected.map(folded).collect(),
+            beside: beside.map(|text| Folded::new(text.to_owned())).collect(),
+            expected: expected.map(|text| Folded::new(text.to_owned())).collect(),
             cut,
             rule,
         }
@@ -81,11 +98,10 @@ impl Shown {
     /// The same where each message of the agent's was shown by itself.
     pub(super) fn by_message(mut self, input: &MetricInput<'_>) -> Shown {
         for turn in &input.transcript.turns {
-            let messages = turn.agent_messages().into_iter();
-            let messages: Vec<String> = messages.map(|message| folded(&message.text.replace(GAP, ""))).collect();
-            let of_agent = messages.iter().map(|text| (TextOrigin::Agent, text.clone()));
-            self.turns.entry(turn.number).or_default().extend(of_agent);
-            self.messages.insert(turn.number, messages);
+            let messages = turn.agent_messages();
+            let texts = || messages.iter().map(|message| Folded::new(message.text.to_string()));
+            self.turns.entry(turn.number).or_default().extend(texts().map(|text| (TextOrigin::Agent, text)));
+            self.messages.insert(turn.number, texts().collect());
         }
         self
     }
@@ -94,7 +110,7 @@ impl Shown {
     pub(in crate::metric) fn messages_only(mut self, facts: &[String]) -> Shown {
         let is_message = |source: TextOrigin| matches!(source, TextOrigin::User | TextOrigin::Agent);
         self.turns.values_mut().for_each(|texts| texts.retain(|(source, _)| is_message(*source)));
-        self.beside = facts.iter().map(|fact| folded(&fact.replace(GAP, ""))).collect();
+        self.beside = facts.iter().map(|fact| Folded::new(fact.clone())).collect();
         self.expected.clear();
         self
     }
@@ -175,19 +191,17 @@ impl Shown {
 
     /// Whether a quote could stand in a few places only, or is all that a message says.
     fn is_telling(&self, turn: Option<u32>, quote: &str) -> bool {
-        let texts: Box<dyn Iterator<Item = &String>> = match turn {
-            Some(turn) => Box::new(self.turns.get(&turn).into_iter().flatten().map(|(_, text)| text)),
-            None => Box::new(self.beside.iter().chain(&self.expected)),
-        };
-        says_enough(&folded(quote)) || texts.into_iter().any(|text| !says_enough(text) && stands_in(quote, text))
+        says_enough(&folded(quote))
+            || self.texts_of(turn).any(|text| !says_enough(text.get()) && stands_in(quote, text.get()))
     }
 
     /// Whether what is quoted of an item's turn is of other messages of the agent's than the item's own.
     fn is_of_other_message(&self, citations: &Citations, item: &JudgeItem) -> bool {
         let Some((turn, place)) = item.turn.zip(item.message) else { return false };
-        let messages: &[String] = self.messages.get(&turn).map(Vec::as_slice).unwrap_or_default();
-        let stands = |(at, quote): &(Option<u32>, String), text: &String| *at == Some(turn) && stands_in(quote, text);
-        let is_quoted = |text: &String| citations.quotes.iter().any(|quote| stands(quote, text));
+        let messages: &[Folded] = self.messages.get(&turn).map(Vec::as_slice).unwrap_or_default();
+        let stands =
+            |(at, quote): &(Option<u32>, String), text: &Folded| *at == Some(turn) && stands_in(quote, text.get());
+        let is_quoted = |text: &Folded| citations.quotes.iter().any(|quote| stands(quote, text));
         let own = place.checked_sub(1).and_then(|at| messages.get(at));
         messages.iter().any(is_quoted) && !own.is_some_and(is_quoted)
     }
@@ -197,7 +211,7 @@ impl Shown {
         let is_agents = |source: TextOrigin| source != TextOrigin::User;
         citations.quotes.iter().any(|(turn, quote)| {
             let texts = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten();
-            texts.filter(|(source, _)| is_agents(*source)).any(|(_, text)| stands_in(quote, text))
+            texts.filter(|(source, _)| is_agents(*source)).any(|(_, text)| stands_in(quote, text.get()))
         })
     }
 
@@ -224,7 +238,7 @@ impl Shown {
     fn is_evidence(&self, turn: Option<u32>, quote: &str, item: Option<&JudgeItem>) -> bool {
         let stands = |is_one: &dyn Fn(TextOrigin) -> bool| {
             let texts = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten();
-            texts.filter(|(source, _)| is_one(*source)).any(|(_, text)| stands_in(quote, text))
+            texts.filter(|(source, _)| is_one(*source)).any(|(_, text)| stands_in(quote, text.get()))
         };
         match (self.rule, turn) {
             (EvidenceRule::Any, _) => true,
@@ -232,7 +246,7 @@ impl Shown {
                 let was_known = item.and_then(|item| item.turn).is_none_or(|own| turn <= own);
                 was_known && stands(&|source| matches!(source, TextOrigin::User | TextOrigin::Result))
             }
-            (EvidenceRule::NotTheAgents, None) => self.beside.iter().any(|text| stands_in(quote, text)),
+            (EvidenceRule::NotTheAgents, None) => self.beside.iter().any(|text| stands_in(quote, text.get())),
             (rule, turn) => {
                 let is_its_turn = item.and_then(|item| item.turn).is_none_or(|own| turn == Some(own));
                 let wanted = if rule == EvidenceRule::Retrieved { TextOrigin::Result } else { TextOrigin::Agent };
@@ -245,18 +259,19 @@ impl Shown {
     fn has_letters(&self, turn: Option<u32>, quote: &str) -> bool {
         let quote = folded(quote);
         let is_in = |text: &str| quote.chars().any(is_of_word) && text.contains(trimmed(&quote));
-        match turn {
-            Some(turn) => self.turns.get(&turn).into_iter().flatten().any(|(_, text)| is_in(text)),
-            None => self.beside.iter().chain(&self.expected).any(|text| is_in(text)),
-        }
+        self.texts_of(turn).any(|text| is_in(text.get()))
     }
 
     /// Whether a text stands in a turn; with dots for what is left out, its parts do, one after the other.
     fn has(&self, turn: Option<u32>, quote: &str) -> bool {
-        match turn {
-            Some(turn) => self.turns.get(&turn).into_iter().flatten().any(|(_, text)| stands_in(quote, text)),
-            None => self.beside.iter().chain(&self.expected).any(|text| stands_in(quote, text)),
-        }
+        self.texts_of(turn).any(|text| stands_in(quote, text.get()))
+    }
+
+    /// The texts of a turn, or what was shown beside the turns.
+    fn texts_of(&self, turn: Option<u32>) -> impl Iterator<Item = &Folded> {
+        let of_turn = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten().map(|(_, text)| text);
+        let is_beside = turn.is_none();
+        of_turn.chain(self.beside.iter().chain(&self.expected).filter(move |_| is_beside))
     }
 }
 

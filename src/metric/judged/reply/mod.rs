@@ -47,11 +47,17 @@ pub(super) fn reply_schema(scale: Scale, items: &[JudgeItem]) -> ReplySchema {
     let verdict = json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     });
+    let mut verdicts = json!({ "type": "array", "items": verdict });
+    // Those that a judge finds itself are counted on reading: a list that was cut off would be another score.
+    if count > 0 {
+        verdicts["minItems"] = json!(count);
+        verdicts["maxItems"] = json!(count);
+    }
     ReplySchema {
         name: "verdicts".to_owned(),
         schema: json!({
             "type": "object",
-            "properties": { "verdicts": { "type": "array", "items": verdict } },
+            "properties": { "verdicts": verdicts },
             "required": ["verdicts"],
             "additionalProperties": false,
         }),
