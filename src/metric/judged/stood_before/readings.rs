@@ -1,0 +1,90 @@
+//! The ways in which a text can be read: what hides itself or looks like another character, and tables, change nothing.
+
+use std::borrow::Cow;
+
+use crate::text::{in_one_form, without_hidden};
+
+/// A text as it is read: without what hides itself, and then also with one form of each character, where that is another text. Not the
+/// latter alone, because a full-width quotation mark would end a text of JSON there.
+pub(super) fn readings(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let plain = without_hidden(text);
+    let normal = (!plain.is_ascii()).then(|| like_latin(in_one_form(&plain).into_owned()));
+    let normal = normal.filter(|normal| *normal != plain);
+    [plain].into_iter().chain(normal.map(Cow::Owned))
+}
+
+/// The same, and its tables as lines, `head: cell`.
+pub(super) fn loose_readings(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    readings(text).flat_map(|text| {
+        let lines = tables_as_lines(&text).map(Cow::Owned);
+        [text].into_iter().chain(lines)
+    })
+}
+
+/// A key or a word in one form, without what hides itself.
+pub(super) fn plain(text: &str) -> String {
+    like_latin(without_hidden(&in_one_form(&without_hidden(text))).into_owned())
+}
+
+/// Small letters of Cyrillic and Greek that look like Latin ones, and those: after Unicode's list of confusables (UTS #39).
+const LOOKALIKES: [(char, char); 22] = [
+    ('а', 'a'),
+    ('ѕ', 's'),
+    ('с', 'c'),
+    ('ԁ', 'd'),
+    ('е', 'e'),
+    ('һ', 'h'),
+    ('і', 'i'),
+    ('ј', 'j'),
+    ('ӏ', 'l'),
+    ('п', 'n'),
+    ('о', 'o'),
+    ('р', 'p'),
+    ('г', 'r'),
+    ('т', 't'),
+    ('х', 'x'),
+    ('у', 'y'),
+    ('α', 'a'),
+    ('ι', 'i'),
+    ('ν', 'v'),
+    ('ο', 'o'),
+    ('ρ', 'p'),
+    ('τ', 't'),
+];
+
+/// The text with Latin letters for those that look like them, in words that have Latin ones too.
+fn like_latin(text: String) -> String {
+    if text.is_ascii() {
+        return text;
+    }
+    let latin = |c: char| LOOKALIKES.iter().find(|(like, _)| *like == c).map_or(c, |(_, latin)| *latin);
+    let word = |word: &str| -> String {
+        let is_mixed = word.contains(|c: char| c.is_ascii_alphabetic());
+        // A word of such letters alone may be one of its own language.
+        if is_mixed { word.chars().map(latin).collect() } else { word.to_owned() }
+    };
+    text.split_inclusive(|c: char| !c.is_alphanumeric()).map(word).collect()
+}
+
+/// The rows of the text's tables with `|` between cells, each cell as a line behind its column's head; `None` where there is no table.
+fn tables_as_lines(text: &str) -> Option<String> {
+    let is_rule =
+        |cells: &[&str]| cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|c| "-:= ".contains(c)));
+    let mut lines = String::new();
+    let mut head: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        let cells: Vec<&str> = match line.contains('|') {
+            true => line.trim().trim_matches('|').split('|').map(str::trim).collect(),
+            false => Vec::new(),
+        };
+        match cells.as_slice() {
+            [] | [_] => head.clear(),
+            cells if is_rule(cells) => {}
+            cells if head.is_empty() => head = cells.to_vec(),
+            cells => head.iter().zip(cells).for_each(|(head, cell)| {
+                lines.extend([head.trim_matches(['*', '`', ' ']), ": ", cell, "\n"]);
+            }),
+        }
+    }
+    (!lines.is_empty()).then_some(lines)
+}
