@@ -4,6 +4,7 @@ use super::grade::can_be_judged;
 use crate::evidence::Observed;
 use crate::llm::CHECK_NAME;
 use crate::record::TrialRecord;
+use crate::score::Dimension;
 
 /// What stands in errors that come of the job file, and come again with the same file.
 const OF_JOB: [&str; 6] = [
@@ -40,7 +41,7 @@ impl LostTrials {
         // An agent that failed is scored by what there is, once there is a verdict.
         let is_open = trial.scorecard.as_ref().is_some_and(|card| card.score().is_none());
         match outcome.counts() {
-            true if !(is_open && lacks_verdict && refused.is_some()) => {
+            true if !(is_open && lacks_verdict && (refused.is_some() || lacks_usable_verdicts(trial))) => {
                 self.may_go |= is_open && trial.is_to_be_retried();
                 return;
             }
@@ -57,6 +58,18 @@ impl LostTrials {
         self.judge_is_misnamed = is_misnamed && (self.judge_is_misnamed || !self.lack_verdict);
         self.lack_verdict = true;
     }
+}
+
+/// Whether all that a trial's score lacks are verdicts that were given and can't be used.
+fn lacks_usable_verdicts(trial: &TrialRecord) -> bool {
+    let Some(card) = &trial.scorecard else { return false };
+    let of_judge = |dimension: &Dimension| {
+        let metric = dimension.metric.as_deref().unwrap_or(&dimension.name);
+        let asked = if metric == "tone" { "tasks" } else { metric };
+        trial.judgements.iter().any(|it| it.question.split(['-', '@']).next() == Some(asked))
+    };
+    let missing = card.dimensions.iter().filter(|dimension| dimension.component.is_missing());
+    missing.clone().next().is_some() && missing.into_iter().all(of_judge)
 }
 
 #[cfg(test)]

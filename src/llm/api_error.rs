@@ -109,6 +109,12 @@ impl ApiError {
         part.spellings().iter().any(|spelling| plain.contains(spelling))
     }
 
+    /// Whether it says no more than that the request is bad.
+    pub fn names_nothing(&self) -> bool {
+        let message = self.message.trim().trim_end_matches('.').to_lowercase();
+        self.param.is_empty() && matches!(message.as_str(), "" | "bad request" | "invalid request" | "invalid argument")
+    }
+
     /// Whether the account has no credit left, which waiting does not change.
     pub fn is_out_of_credit(&self) -> bool {
         const CODES: [&str; 4] = ["insufficient_quota", "billing_not_active", "billing_error", "token_quota_reached"];

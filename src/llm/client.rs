@@ -163,7 +163,10 @@ impl Client {
         release(reserved);
         meter.took(Usage::default());
         let api_error = ApiError::from_body(&reply.body);
-        if matches!(reply.status, 400 | 403 | 422) && self.learns(&api_error, request, features) {
+        // Who may not use the model at all is told so.
+        let may_be_about_request =
+            matches!(reply.status, 400 | 422) || reply.status == 403 && !api_error.names_nothing();
+        if may_be_about_request && self.learns(&api_error, request, features) {
             permit.accepted(Some(0), &self.rate_limit_headers(&reply));
             return Err(Reaction::Differently);
         }

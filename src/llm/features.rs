@@ -84,7 +84,11 @@ impl RequestFeatures {
             let max_tokens = if self.max_tokens == first.max_tokens { other } else { MaxTokens::Omitted };
             return Some(RequestFeatures { max_tokens, ..self });
         }
-        if request.schema.is_some() && self.bounds && refused(RequestPart::Bounds) {
+        // An endpoint that knows no bounds may name them, the schema, or nothing.
+        let has_bounds = request.schema.as_ref().is_some_and(|schema| has_bounds(&schema.schema));
+        let may_be_bounds =
+            refused(RequestPart::Bounds) || refused(RequestPart::Structure) || api_error.names_nothing();
+        if self.bounds && has_bounds && self.structured == Structured::Schema && may_be_bounds {
             return Some(RequestFeatures { bounds: false, ..self });
         }
         if request.schema.is_some() && refused(RequestPart::Structure) {
@@ -144,11 +148,25 @@ impl RequestFeatures {
     }
 }
 
+/// The keywords that bound texts and lists.
+const BOUNDS: [&str; 3] = ["maxLength", "minItems", "maxItems"];
+
+fn has_bounds(schema: &Value) -> bool {
+    match schema {
+        Value::Object(keywords) => {
+            let is_bound = |bound: &&str| keywords.get(*bound).is_some_and(Value::is_number);
+            BOUNDS.iter().any(|bound| is_bound(&bound)) || keywords.values().any(has_bounds)
+        }
+        Value::Array(items) => items.iter().any(has_bounds),
+        _ => false,
+    }
+}
+
 fn remove_bounds(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
             // A property of that name is described by an object.
-            for bound in ["maxLength", "minItems", "maxItems"] {
+            for bound in BOUNDS {
                 if keywords.get(bound).is_some_and(Value::is_number) {
                     keywords.remove(bound);
                 }
@@ -244,9 +262,21 @@ mod tests {
         let whole =
             ReplySchema { name: "s".to_owned(), schema: bounded.clone(), max_tokens: 100, wants_alternatives: false };
         assert_eq!(*RequestFeatures::WHOLE.schema(&whole), bounded);
-        for keyword in ["maxLength", "minItems", "maxItems"] {
-            let message = format!("Invalid schema for response_format: '{keyword}' is not permitted.");
-            let features = refuse(RequestFeatures::WHOLE, &message).unwrap();
+        let request = LlmRequest { schema: Some(whole.clone()), ..request() };
+        let refuse = |message: &str| {
+            let api_error = ApiError { message: message.to_owned(), ..ApiError::default() };
+            RequestFeatures::WHOLE.without_refused(&api_error, &request, &OPTIONS, RequestFeatures::WHOLE)
+        };
+        assert_eq!(refuse("You are too late."), None);
+        for message in [
+            "Invalid schema for response_format: 'maxLength' is not permitted.",
+            "'minItems' is not permitted.",
+            "maxItems is unknown",
+            "The provided JSON schema contains features not supported by xgrammar.",
+            "Bad request",
+            "",
+        ] {
+            let features = refuse(message).unwrap();
             assert_eq!(features, RequestFeatures { bounds: false, ..RequestFeatures::WHOLE });
             assert_eq!(*features.schema(&whole), schema(json!({}), json!({})));
         }

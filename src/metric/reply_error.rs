@@ -32,6 +32,9 @@ pub enum ReplyError {
     /// It has no list of verdicts.
     #[error("The reply must be an object with a list `verdicts`.")]
     NoVerdicts,
+    /// The judge found nothing, where there must be something.
+    #[error("There is no verdict, and the user had things to ask for: list what the user wanted.")]
+    NothingFound,
     /// The judge found more than it may.
     #[error("There are {found} verdicts, where at most {most} are asked for: take together what belongs together.")]
     TooManyFound {

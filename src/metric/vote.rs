@@ -85,7 +85,10 @@ fn voted(verdicts: &[(&str, &Component)], vote: Vote) -> Component {
     let inapplicable: Vec<(&str, &Component)> = usable.iter().copied().filter(|(_, it)| it.score().is_none()).collect();
     let failed = verdicts.len() - usable.len();
     // Whether it applies is voted on first; a tie is no good mark for the agent.
-    let is_positive = matches!(vote, Vote::Majority(line) if majority(&scores, line).is_some_and(|it| it.is_positive));
+    let is_positive = match vote {
+        Vote::Majority(line) => majority(&scores, line).is_some_and(|it| it.is_positive),
+        Vote::Mean => scores.iter().map(|score| score.get()).sum::<f64>() * 2.0 >= scores.len() as f64,
+    };
     let is_inapplicable = match (inapplicable.len() * 2).cmp(&usable.len()) {
         Ordering::Greater => true,
         Ordering::Equal => is_positive,

@@ -50,7 +50,10 @@ impl<'r> Check<'r, '_> {
         let Some(types) = types(schema) else {
             match choices(schema) {
                 Some(choices) => self.choice(&choices, node, place),
-                None => self.anything(node),
+                None => match named_or_keyed(schema) {
+                    Some((names, keyed)) => self.name_or_key(&names, &keyed, node, place),
+                    None => self.anything(node),
+                },
             }
             return;
         };
@@ -166,6 +169,30 @@ impl<'r> Check<'r, '_> {
         }
     }
 
+    /// A name alone, or one key with a value: `keyed` are the schemas of those.
+    fn name_or_key(&mut self, names: &[&str], keyed: &[(&str, &'r Value)], node: &YamlNode, place: &ValueContext<'_>) {
+        let written = node.entries().first().map(|entry| entry.key.text.as_str());
+        match keyed.iter().find(|(key, _)| Some(*key) == written) {
+            Some((_, branch)) => self.value(branch, node, place),
+            None if node.entries().is_empty() => {
+                let keys = keyed.iter().map(|(key, _)| *key);
+                self.choice(&names.iter().copied().chain(keys).collect::<Vec<_>>(), node, place);
+                // The key alone says too little.
+                if let Some(key) = keyed.iter().map(|(key, _)| *key).find(|key| node.text() == Some(*key)) {
+                    let message = format!("{}: {} needs a value", place.label, quoted(key));
+                    self.report.add(node.span, message).try_this(Some(format!("write {key}: and its value")));
+                }
+            }
+            None => {
+                let keys: Vec<String> = keyed.iter().map(|(key, _)| quoted(key)).collect();
+                let span = self.place_of(node, place);
+                let expected = listed(&keys, "or");
+                let found = written.map(|key| format!(", found {}", quoted(key))).unwrap_or_default();
+                self.report.add(span, format!("{}: expected the key {expected}{found}", place.label));
+            }
+        }
+    }
+
     fn list(&mut self, schema: &'r Value, items: &[YamlNode], node: &YamlNode, place: &ValueContext<'_>) {
         if (items.len() as u64) < schema["minItems"].as_u64().unwrap_or(0) {
             let span = place.key.map_or(node.span, |key| key.span);
@@ -201,6 +228,15 @@ fn choices(schema: &Value) -> Option<Vec<&str>> {
     }
     let branches = schema["oneOf"].as_array()?;
     branches.iter().map(|branch| branch["const"].as_str()).collect()
+}
+
+/// The names of an enumeration of which some have a value, and the schemas of those, each with its key.
+fn named_or_keyed(schema: &Value) -> Option<(Vec<&str>, Vec<(&str, &Value)>)> {
+    let branches = schema["oneOf"].as_array()?;
+    let names: Vec<&str> = branches.iter().filter_map(|branch| branch["const"].as_str()).collect();
+    let keyed = branches.iter().filter(|branch| branch["const"].is_null() && branch["type"] == "object");
+    let keyed: Vec<(&str, &Value)> = keyed.filter_map(|it| Some((it["required"][0].as_str()?, it))).collect();
+    (!names.is_empty() && !keyed.is_empty()).then_some((names, keyed))
 }
 
 /// An integer is a number too.

@@ -89,6 +89,22 @@ job.yml:8:5: `expected` needs `cypher` beside it
 }
 
 #[test]
+fn names_of_which_some_have_a_value() {
+    let of =
+        |rest: &str| rendered(&least_and(&format!("metrics:\n  - template: {{prompt: 'Is it {{{{r}}}}?', {rest}}}\n")));
+    let numeric = of("scorer: numeric, variables: {r: finalResponse}");
+    assert!(numeric.contains("`scorer` can't be \"numeric\""), "{numeric}");
+    assert!(numeric.contains("expected one of: singleScore, boolean, categorical, rubricScores"), "{numeric}");
+    let field = of("scorer: boolean, variables: {r: finalRespons}");
+    assert!(field.contains("did you mean `finalResponse`?"), "{field}");
+    let key = of("scorer: {numeric: []}, variables: {r: finalResponse}");
+    assert!(key.contains("`scorer`: expected the key `categorical` or `rubricScores`, found `numeric`"), "{key}");
+    let bare = of("scorer: categorical, variables: {r: finalResponse}");
+    assert!(bare.contains("`categorical` needs a value"), "{bare}");
+    assert_eq!(of("scorer: {categorical: [{label: a, score: 1}]}, variables: {r: finalResponse}"), "no problems");
+}
+
+#[test]
 fn seeds() {
     problems(
         &least_and(

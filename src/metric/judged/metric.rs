@@ -166,10 +166,27 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         Ok((1..=samples).map(question).collect())
     }
 
+    /// The verdicts of a reply, and what is wrong with others.
+    pub(super) fn verdicts(
+        &self,
+        input: &MetricInput<'_>,
+        raw: &str,
+        items: &[JudgeItem],
+    ) -> Result<(Vec<ItemVerdict>, Vec<String>), ReplyError> {
+        let judging = self.measure.judging();
+        let (verdicts, problems) = read_verdicts(raw, self.measure.scale(), items, judging)?;
+        // Whoever has tasks wants something.
+        let must_find = self.measure.finds_items() && !judging.strict && !input.tasks.is_empty();
+        if must_find && items.is_empty() && verdicts.is_empty() && problems.is_empty() {
+            return Err(ReplyError::NothingFound);
+        }
+        Ok((verdicts, problems))
+    }
+
     fn read_by(&self, input: &MetricInput<'_>, raw: &str) -> Result<(), ReplyError> {
         let mut items = self.items(input).unwrap_or_default();
         items.retain(|item| self.is_asked(input, item));
-        let (verdicts, mut problems) = read_verdicts(raw, self.measure.scale(), &items, self.measure.judging())?;
+        let (verdicts, mut problems) = self.verdicts(input, raw, &items)?;
         if self.measure.judging().needs_evidence() {
             let shown = self.shown(input, &items);
             problems.extend(verdicts.iter().filter_map(|verdict| shown.problem(verdict, item_of(verdict, &items))));

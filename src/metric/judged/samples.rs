@@ -143,11 +143,16 @@ pub(super) fn mean_of_samples(
         return (Vec::new(), Component::missing(few(usable, asked, &why)));
     }
     let scores: Vec<f64> = each.iter().filter_map(|(_, component)| Some(component.score()?.get())).collect();
-    if scores.len() * 2 < usable || scores.is_empty() {
+    let (inapplicable, failed) = (usable - scores.len(), asked - usable);
+    let winners = inapplicable.max(scores.len());
+    // Whether anything applies is voted on first, as judges of a panel do.
+    let is_applying_settled = inapplicable == 0 || failed == 0 || winners * 2 > asked;
+    let is_tie_good = scores.len() == inapplicable && scores.iter().sum::<f64>() * 2.0 >= scores.len() as f64;
+    if (scores.len() < inapplicable || is_tie_good) && is_applying_settled {
         each.retain(|(_, component)| component.score().is_none());
         return each.remove(0);
     }
-    if !options.strict && !is_mean_settled(&scores, asked - usable) {
+    if !options.strict && !(is_applying_settled && is_mean_settled(&scores, failed)) {
         return (Vec::new(), Component::missing(few(usable, asked, &why)));
     }
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
@@ -155,7 +160,7 @@ pub(super) fn mean_of_samples(
     each.sort_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
     let (items, nearest) = each.remove(0);
     let component = Component::scored(Score::clamped(mean), format!("{}{}", nearest.why(), note_on(&scores)));
-    (items, component.unstable_if(spread(&scores) > SPREAD))
+    (items, component.unstable_if(inapplicable > 0 || spread(&scores) > SPREAD))
 }
 
 /// Reasons, each once.

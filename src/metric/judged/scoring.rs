@@ -1,7 +1,6 @@
 //! The score of a judge metric by the judgements of its question.
 
 use super::metric::item_of;
-use super::reply::read_verdicts;
 use super::samples::{self, Marking, Samples};
 use super::{ItemVerdict, JudgeItem, JudgeMeasure, JudgedMetric, Scale, UnknownVerdict, VerdictError, alternatives};
 use crate::evidence::{Judgement, ScoreAlternative};
@@ -30,7 +29,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
             ItemVerdict { reason: verdict.reason + mark, ..verdict }
         };
         let read = |raw: &str, alternatives: &[ScoreAlternative]| -> Result<Vec<ItemVerdict>, ReplyError> {
-            let (verdicts, _) = read_verdicts(raw, self.measure.scale(), &items, options)?;
+            let (verdicts, _) = self.verdicts(input, raw, &items)?;
             let alternatives = if self.measure.is_weighted() { alternatives } else { &[] };
             Ok(verdicts.into_iter().map(check).map(|verdict| weighted(verdict, alternatives)).collect())
         };

@@ -79,13 +79,20 @@ fn find_words(text: &str, part: &str) -> Option<usize> {
 }
 
 /// The character references that a judge may copy, or read.
-const REFERENCES: [(&str, &str); 7] =
-    [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&apos;", "'"), ("&nbsp;", " "), ("&amp;", "&")];
+const REFERENCES: [(&str, &str); 9] = [
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&quot;", "\""),
+    ("&#34;", "\""),
+    ("&#39;", "'"),
+    ("&#x27;", "'"),
+    ("&apos;", "'"),
+    ("&nbsp;", " "),
+    ("&amp;", "&"),
+];
 
-/// Folds a text for comparison: without case, in one form of its characters, with plain quotation marks and dots, one space between
-/// words, without invisible characters and marks of emphasis, and with the signs that character references stand for.
-pub(super) fn folded(text: &str) -> String {
-    let mut text = text::folded(text);
+/// The text with the signs that character references stand for.
+pub(in crate::metric::judged) fn resolved(mut text: String) -> String {
     // A reference in the conversation is escaped again in the prompt, and a judge may copy either.
     for _ in 0..3 {
         if !text.contains('&') {
@@ -95,6 +102,13 @@ pub(super) fn folded(text: &str) -> String {
             text = text.replace(reference, sign);
         }
     }
+    text
+}
+
+/// Folds a text for comparison: without case, in one form of its characters, with plain quotation marks and dots, one space between
+/// words, without invisible characters and marks of emphasis, and with the signs that character references stand for.
+pub(super) fn folded(text: &str) -> String {
+    let text = resolved(text::folded(text));
     let mut folded = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

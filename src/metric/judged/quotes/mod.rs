@@ -14,6 +14,7 @@ use crate::prompt::{call_text, result_text, shown_call};
 use crate::score::{Component, Score};
 use crate::text::{is_of_word, visible};
 pub(in crate::metric) use matching::is_quoted_from;
+pub(super) use matching::resolved;
 use matching::{GAP, folded, says_enough, stands_in, trimmed};
 
 /// The origin of a text of the conversation.
@@ -124,24 +125,21 @@ impl Shown {
 
     /// The problem with the evidence of a verdict on an item, in a sentence; `None` where nothing is.
     pub(super) fn problem(&self, verdict: &ItemVerdict, item: Option<&JudgeItem>) -> Option<String> {
-        // Whether something applies is decided by what it says itself.
-        let Ok(Some(score)) = verdict.decision else { return None };
+        let Ok(decision) = verdict.decision else { return None };
+        // A sentence that states nothing shows that by itself.
+        if decision.is_none() && verdict.label.is_some() {
+            return None;
+        }
         let id = visible(&verdict.id);
-        if verdict.citations.quotes.is_empty() && !self.needs_quote(verdict, score) {
-            return self.problem_of_absence(verdict, &id);
+        let needs_quote = decision.is_some_and(|score| self.needs_quote(verdict, score));
+        if verdict.citations.quotes.is_empty() && !needs_quote {
+            return self.problem_of_absence(verdict, item.filter(|_| decision.is_none()));
         }
-        if let Some((turn, text)) = verdict.citations.quotes.iter().find(|(turn, text)| !self.has(*turn, text)) {
-            let place = turn.map_or("the facts and the context".to_owned(), |turn| format!("turn {turn}"));
-            let what = match self.has_letters(*turn, text) {
-                true => format!("stands in {place} only as a part of other words: quote whole ones"),
-                false => format!("does not stand in {place}"),
-            };
-            return Some(format!("The verdict on {id} quotes \"{}\", which {what}.", quoted(text)));
+        if let Some(problem) = self.problem_of_quotes(verdict) {
+            return Some(problem);
         }
-        if let Some((_, text)) = verdict.citations.quotes.iter().find(|(turn, text)| !self.is_telling(*turn, text)) {
-            let quote = quoted(text);
-            return Some(format!("The verdict on {id} quotes \"{quote}\", which stands anywhere: quote more words."));
-        }
+        // Whether something applies may rest on any words.
+        let score = decision?;
         if let Some(item) =
             item.filter(|item| score == Score::ONE && self.is_of_other_message(&verdict.citations, item))
         {
@@ -150,9 +148,7 @@ impl Shown {
                 item.turn.unwrap_or_default()
             ));
         }
-        if !self.needs_quote(verdict, score)
-            || verdict.citations.quotes.iter().any(|(turn, quote)| self.is_evidence(*turn, quote, item))
-        {
+        if !needs_quote || verdict.citations.quotes.iter().any(|(turn, quote)| self.is_evidence(*turn, quote, item)) {
             return None;
         }
         Some(match (self.rule, verdict.citations.quotes.is_empty()) {
@@ -169,6 +165,22 @@ impl Shown {
             }
             _ => format!("The verdict on {id} quotes nothing of the reply that it is about."),
         })
+    }
+
+    /// The problem with the words that a verdict quotes.
+    fn problem_of_quotes(&self, verdict: &ItemVerdict) -> Option<String> {
+        let id = visible(&verdict.id);
+        if let Some((turn, text)) = verdict.citations.quotes.iter().find(|(turn, text)| !self.has(*turn, text)) {
+            let place = turn.map_or("the facts and the context".to_owned(), |turn| format!("turn {turn}"));
+            let what = match self.has_letters(*turn, text) {
+                true => format!("stands in {place} only as a part of other words: quote whole ones"),
+                false => format!("does not stand in {place}"),
+            };
+            return Some(format!("The verdict on {id} quotes \"{}\", which {what}.", quoted(text)));
+        }
+        let (_, text) = verdict.citations.quotes.iter().find(|(turn, text)| !self.is_telling(*turn, text))?;
+        let quote = quoted(text);
+        Some(format!("The verdict on {id} quotes \"{quote}\", which stands anywhere: quote more words."))
     }
 
     /// Whether nothing that is absent can be the reason for this decision.
@@ -215,10 +227,13 @@ impl Shown {
         })
     }
 
-    fn problem_of_absence(&self, verdict: &ItemVerdict, id: &str) -> Option<String> {
+    /// `inapplicable` is the item of a verdict that it does not apply: it is judged by the turns up to its own.
+    fn problem_of_absence(&self, verdict: &ItemVerdict, inapplicable: Option<&JudgeItem>) -> Option<String> {
+        let id = visible(&verdict.id);
+        let last = inapplicable.and_then(|item| item.turn).unwrap_or(u32::MAX);
         let read: BTreeSet<u32> = verdict.citations.turns_read.iter().copied().collect();
-        let unread: Vec<String> =
-            self.turns.keys().filter(|turn| !read.contains(turn)).map(ToString::to_string).collect();
+        let asked = self.turns.keys().filter(|turn| **turn <= last);
+        let unread: Vec<String> = asked.filter(|turn| !read.contains(turn)).map(ToString::to_string).collect();
         if let (Some(turn), true) = (self.cut.first(), unread.is_empty()) {
             return Some(format!(
                 "The verdict on {id} rests on something absent, and turn {turn}, which is too long, was not shown whole."

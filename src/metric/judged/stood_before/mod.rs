@@ -1,5 +1,6 @@
 //! Whether a judge's reply stood in what it was shown: as an example of its form, or as somebody's words.
 
+mod loose;
 mod readings;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ use serde_json::{Map, Value};
 use super::blocks;
 use crate::prompt::unescape;
 use crate::text::{DenseText, folded};
+use loose::{ShownReason, stands_loosely};
 use readings::{loose_readings, plain, readings};
 
 /// A text that is no object is somebody else's only if it is longer than this, in bytes: a short word stands anywhere.
@@ -21,9 +23,6 @@ const DEPTH: usize = 4;
 const LEAST_LETTERS: usize = 16;
 /// So many letters of a reason are compared.
 const MOST_LETTERS: usize = 400;
-
-/// So many bytes on each side of a reason its decision may stand, where it is no JSON.
-const NEAR: usize = 300;
 
 /// Keys of what a verdict is about, or rests on: they do not say how it decides.
 const ABOUT: [&str; 6] = ["id", "index", "item", "turn", "quotes", "turnsRead"];
@@ -126,73 +125,13 @@ fn is_near_text(one: &str, other: &str) -> bool {
         let (a, b) = (one.chars().count(), other.chars().count());
         (a.max(b), a.min(b))
     };
-    let allowed = (long / 12).max(2);
+    let allowed = allowed(long);
     long - short <= allowed && strsim::levenshtein(&one, &other) <= allowed
 }
 
-/// A reason that a text gives, where it stands and its letters.
-struct ShownReason {
-    start: usize,
-    end: usize,
-    letters: String,
-}
-
-impl ShownReason {
-    /// All of a text that need not be JSON.
-    fn all(text: &str) -> Vec<ShownReason> {
-        let lower = text.to_ascii_lowercase();
-        let of_key = |key| values(text, &lower, key);
-        let all = ["reason", "rationale", "explanation"].into_iter().flat_map(of_key);
-        all.map(|(at, value)| ShownReason { start: at, end: at + value.len(), letters: letters(value) }).collect()
-    }
-}
-
-/// Whether a text that need not be JSON says, close to each other, the reason of a verdict and how it decides.
-fn stands_loosely(shown: &str, known: &[ShownReason], own: &Map<String, Value>) -> bool {
-    if known.is_empty() {
-        return false;
-    }
-    let own_reasons: Vec<String> = reasons(own).collect();
-    let is_decided = |known: &ShownReason| {
-        let boundary = |at: usize| (0..=at.min(shown.len())).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or(0);
-        let window = &shown[boundary(known.start.saturating_sub(NEAR))..boundary(known.end + NEAR)];
-        let lower = window.to_ascii_lowercase();
-        let mut own = decisions(own).peekable();
-        own.peek().is_some()
-            && own.all(|(key, word)| {
-                let mut near = values(window, &lower, key).filter_map(|(_, value)| {
-                    let end = value.find(|c: char| !c.is_alphanumeric() && c != '.').unwrap_or(value.len());
-                    decision(&Value::String(value[..end].to_owned()))
-                });
-                near.any(|other| other == word)
-            })
-    };
-    let is_known = |known: &&ShownReason| own_reasons.iter().any(|own| is_near_text(own, &known.letters));
-    known.iter().filter(is_known).any(is_decided)
-}
-
-/// What a text gives as the value of a key, with its place: `key: value`, `"key": "value"`, `<key>value</key>` and the like, to the end of the line or of
-/// the quotation. `lower` is the text in lower case.
-fn values<'t>(text: &'t str, lower: &str, key: &str) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
-    /// More is no reason that could be compared.
-    const LONGEST: usize = 4 * MOST_LETTERS;
-    let places: Vec<usize> = lower.match_indices(&key.to_ascii_lowercase()).map(|(at, _)| at + key.len()).collect();
-    places.into_iter().filter_map(move |at| {
-        let after = text[at..].trim_start_matches(['"', '\'', '*', '`', '\\', ' ']);
-        // As of XML, it ends where the next tag begins.
-        let is_tag = after.starts_with('>');
-        let after = after.strip_prefix([':', '=', '>'])?.trim_start_matches([' ', '*', '\t']);
-        let quote = after.trim_start_matches('\\').chars().next().filter(|c| matches!(c, '"' | '\''));
-        let value = after.trim_start_matches(['\\', '"', '\'']);
-        let mut escaped = false;
-        let is_end = |(at, c): &(usize, char)| {
-            let ends = *at >= LONGEST || *c == '\n' || (is_tag && *c == '<') || (quote == Some(*c) && !escaped);
-            escaped = *c == '\\' && !escaped;
-            ends
-        };
-        let end = value.char_indices().find(is_end).map_or(value.len(), |(at, _)| at);
-        Some((at, &value[..end]))
-    })
+/// In so many letters may texts differ of which the longer one has this many.
+fn allowed(letters: usize) -> usize {
+    (letters / 12).max(2)
 }
 
 /// Whether one of the objects in a text, or within one of them, is the one that is sought.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::super::quotes::resolved;
 use crate::text::{in_one_form, without_hidden};
 
 /// A text as it is read: without what hides itself, and then also with one form of each character, where that is another text. Not the
@@ -10,7 +11,10 @@ pub(super) fn readings(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let plain = without_hidden(text);
     let normal = (!plain.is_ascii()).then(|| like_latin(in_one_form(&plain).into_owned()));
     let normal = normal.filter(|normal| *normal != plain);
-    [plain].into_iter().chain(normal.map(Cow::Owned))
+    // As an agent sends it that escapes for a page, or puts JSON into a text.
+    let is_escaped = plain.contains("&") || plain.contains("\\\"");
+    let resolved = is_escaped.then(|| resolved(plain.to_string()).replace("\\\"", "\"")).filter(|text| *text != plain);
+    [plain].into_iter().chain(normal.map(Cow::Owned)).chain(resolved.map(Cow::Owned))
 }
 
 /// The same, and its tables as lines, `head: cell`.
@@ -26,8 +30,8 @@ pub(super) fn plain(text: &str) -> String {
     like_latin(without_hidden(&in_one_form(&without_hidden(text))).into_owned())
 }
 
-/// Small letters of Cyrillic and Greek that look like Latin ones, and those: after Unicode's list of confusables (UTS #39).
-const LOOKALIKES: [(char, char); 22] = [
+/// Letters of Cyrillic and Greek that look like Latin ones, and those; a small one stands for its capital: after Unicode's list of confusables (UTS #39).
+const LOOKALIKES: [(char, char); 29] = [
     ('а', 'a'),
     ('ѕ', 's'),
     ('с', 'c'),
@@ -44,6 +48,14 @@ const LOOKALIKES: [(char, char); 22] = [
     ('т', 't'),
     ('х', 'x'),
     ('у', 'y'),
+    // Of these the capitals alone look alike.
+    ('В', 'b'),
+    ('Н', 'h'),
+    ('К', 'k'),
+    ('М', 'm'),
+    ('Β', 'b'),
+    ('Ε', 'e'),
+    ('Η', 'h'),
     ('α', 'a'),
     ('ι', 'i'),
     ('ν', 'v'),
@@ -57,7 +69,8 @@ fn like_latin(text: String) -> String {
     if text.is_ascii() {
         return text;
     }
-    let latin = |c: char| LOOKALIKES.iter().find(|(like, _)| *like == c).map_or(c, |(_, latin)| *latin);
+    let known = |c: char| LOOKALIKES.iter().find(|(like, _)| *like == c).map(|(_, latin)| *latin);
+    let latin = |c: char| known(c).or_else(|| known(c.to_lowercase().next()?)).unwrap_or(c);
     let word = |word: &str| -> String {
         let is_mixed = word.contains(|c: char| c.is_ascii_alphabetic());
         // A word of such letters alone may be one of its own language.
@@ -66,24 +79,26 @@ fn like_latin(text: String) -> String {
     text.split_inclusive(|c: char| !c.is_alphanumeric()).map(word).collect()
 }
 
-/// The rows of the text's tables with `|` between cells, each cell as a line behind its column's head; `None` where there is no table.
+/// The rows of the text's tables with `|` between cells, each cell as a line behind its column's head, and a row of two cells as one
+/// line; `None` where there is no table.
 fn tables_as_lines(text: &str) -> Option<String> {
-    let is_rule =
-        |cells: &[&str]| cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|c| "-:= ".contains(c)));
+    let is_rule = |cell: &String| !cell.is_empty() && cell.chars().all(|c| "-:= ─━┼".contains(c));
     let mut lines = String::new();
-    let mut head: Vec<&str> = Vec::new();
+    let mut head: Vec<String> = Vec::new();
     for line in text.lines() {
-        let cells: Vec<&str> = match line.contains('|') {
-            true => line.trim().trim_matches('|').split('|').map(str::trim).collect(),
+        let line = line.replace(['│', '┃', '║', '├', '┤', '┼'], "|");
+        let cells: Vec<String> = match line.contains('|') {
+            true => line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect(),
             false => Vec::new(),
         };
-        match cells.as_slice() {
-            [] | [_] => head.clear(),
-            cells if is_rule(cells) => {}
-            cells if head.is_empty() => head = cells.to_vec(),
-            cells => head.iter().zip(cells).for_each(|(head, cell)| {
-                lines.extend([head.trim_matches(['*', '`', ' ']), ": ", cell, "\n"]);
-            }),
+        if let [key, value] = cells.as_slice() {
+            lines.extend([key, ": ", value, "\n"]);
+        }
+        match cells.len() {
+            0 | 1 => head.clear(),
+            _ if cells.iter().all(is_rule) => {}
+            _ if head.is_empty() => head = cells,
+            _ => head.iter().zip(&cells).for_each(|(head, cell)| lines.extend([head, ": ", cell, "\n"])),
         }
     }
     (!lines.is_empty()).then_some(lines)
