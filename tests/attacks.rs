@@ -94,6 +94,7 @@ fn with_input<T>(entry: &Value, reply: &str, then: impl FnOnce(&dyn Metric, &Met
         times_first_token: false,
         aspirational_average_ms: None,
         clock: Clock::system(),
+        is_brief: false,
     };
     then(&*metric, &input)
 }

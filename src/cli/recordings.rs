@@ -40,7 +40,7 @@ pub(super) struct RecordedConversationKey {
     /// The keys by which it is matched.
     pub(super) key: RecordingKey,
     /// Which trial of its own run it was.
-    pub(super) own: Option<TrialId>,
+    pub(super) own: Option<Box<TrialId>>,
 }
 
 /// The recorded conversations that the command reads.
@@ -100,12 +100,12 @@ impl RecordedConversations {
             Some(trials) => self.add_record(path, trials),
             None => {
                 let recordings = Recordings::open(path, &DiskFiles);
-                let recordings = recordings.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+                let mut recordings = recordings.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
                 self.warnings.extend(recordings.warnings.iter().map(reading_warning));
                 self.files
                     .extend(recordings.files().map(|(path, kind)| format!("{} ({})", path.display(), kind.name())));
-                self.keys
-                    .extend(recordings.keys.iter().map(|key| RecordedConversationKey { key: key.clone(), own: None }));
+                let keys = std::mem::take(&mut recordings.keys).into_iter();
+                self.keys.extend(keys.map(|key| RecordedConversationKey { key, own: None }));
                 self.sources.push(ConversationSource::Files(recordings));
             }
         }
@@ -135,10 +135,10 @@ impl RecordedConversations {
     pub(super) fn conversation(&self, mut key: usize) -> Option<ReadConversation> {
         for source in &self.sources {
             let ConversationSource::Files(recordings) = source else { return None };
-            if key < recordings.keys.len() {
+            if key < recordings.count() {
                 return recordings.conversation(key, &DiskFiles).map(|it| ReadConversation::Recorded(it.map(Box::new)));
             }
-            key -= recordings.keys.len();
+            key -= recordings.count();
         }
         None
     }
@@ -211,7 +211,7 @@ impl ReadConversation {
 
 fn own_key(path: &Path, trial: &TrialRecord) -> RecordedConversationKey {
     let session = trial.evidence.as_ref().map(|evidence| evidence.session_id.clone());
-    let (file_stem, file) = (String::new(), path.to_path_buf());
+    let (file_stem, file) = ("".into(), path.into());
     let key = RecordingKey {
         id: trial.trial.case.clone(),
         other_ids: Vec::new(),
@@ -221,7 +221,7 @@ fn own_key(path: &Path, trial: &TrialRecord) -> RecordedConversationKey {
         file,
         line: 1,
     };
-    RecordedConversationKey { key, own: Some(trial.trial.clone()) }
+    RecordedConversationKey { key, own: Some(Box::new(trial.trial.clone())) }
 }
 
 /// The trials of a journal or a record of our own; `None` where the file is something else.

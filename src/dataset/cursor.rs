@@ -59,19 +59,19 @@ pub(super) enum UnknownKeys {
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     /// The value.
-    pub(super) node: &'a JsonNode,
+    pub(super) node: &'a JsonNode<'a>,
     /// Where problems go.
     pub(super) findings: &'a Findings<'a>,
 }
 
 impl<'a> Cursor<'a> {
     /// The value of a file.
-    pub(super) fn new(node: &'a JsonNode, findings: &'a Findings<'a>) -> Cursor<'a> {
+    pub(super) fn new(node: &'a JsonNode<'a>, findings: &'a Findings<'a>) -> Cursor<'a> {
         Cursor { node, findings }
     }
 
     /// Another value of the same file.
-    pub(super) fn at(self, node: &'a JsonNode) -> Cursor<'a> {
+    pub(super) fn at(self, node: &'a JsonNode<'a>) -> Cursor<'a> {
         Cursor { node, ..self }
     }
 

@@ -6,29 +6,30 @@ use super::cursor::{Cursor, Spelling, UnknownKeys};
 use super::json::JsonEntry;
 use crate::text::nearest;
 
+/// For how many names there is room at first: few objects have more.
+const USUAL_NAMES: usize = 8;
+
 /// The entries of an object, asked for one by one; those that nobody asked for are left over.
 pub(super) struct Fields<'a> {
     /// The object.
     pub(super) cursor: Cursor<'a>,
     spelling: Spelling,
-    entries: &'a [JsonEntry],
-    used: Vec<bool>,
+    entries: &'a [JsonEntry<'a>],
     names: Vec<&'static str>,
 }
 
 impl<'a> Fields<'a> {
     /// Nothing was asked for yet.
-    pub(super) fn new(cursor: Cursor<'a>, spelling: Spelling, entries: &'a [JsonEntry]) -> Fields<'a> {
-        Fields { cursor, spelling, entries, used: vec![false; entries.len()], names: Vec::new() }
+    pub(super) fn new(cursor: Cursor<'a>, spelling: Spelling, entries: &'a [JsonEntry<'a>]) -> Fields<'a> {
+        Fields { cursor, spelling, entries, names: Vec::with_capacity(USUAL_NAMES) }
     }
 
     /// The value of this key, also where it is null. Of a key that comes twice the last one counts.
     pub(super) fn even_null(&mut self, name: &'static str) -> Option<Cursor<'a>> {
         self.names.push(name);
-        let mut found: Option<&JsonEntry> = None;
-        for (entry, used) in self.entries.iter().zip(&mut self.used) {
+        let mut found: Option<&'a JsonEntry<'a>> = None;
+        for entry in self.entries {
             if self.spelling.fits(name, &entry.key) {
-                *used = true;
                 if let Some(former) = found.filter(|former| former.key != entry.key) {
                     let message = format!("`{}` is here already, spelled `{}`", entry.key, former.key);
                     self.cursor.findings.error(
@@ -103,7 +104,8 @@ impl<'a> Fields<'a> {
     /// The keys that nobody asked for.
     pub(super) fn rest(self, unknown: UnknownKeys) -> Map<String, Value> {
         let mut kept = Map::new();
-        for (entry, _) in self.entries.iter().zip(&self.used).filter(|(_, used)| !**used) {
+        let is_asked_for = |key: &str| self.names.iter().any(|name| self.spelling.fits(name, key));
+        for entry in self.entries.iter().filter(|entry| !is_asked_for(&entry.key)) {
             let open = self.names.iter().copied().filter(|name| !self.has(name));
             let help = nearest(&entry.key, open).map(|name| format!("did you mean `{name}`?"));
             let findings = self.cursor.findings;
@@ -114,7 +116,7 @@ impl<'a> Fields<'a> {
                 UnknownKeys::Kept => {
                     let message = format!("unknown key `{}`; it is kept, but means nothing", entry.key);
                     findings.warn(entry.start, entry.end, &message, help);
-                    kept.insert(entry.key.clone(), entry.value.to_json());
+                    kept.insert(entry.key.as_ref().to_owned(), entry.value.to_json());
                 }
             }
         }

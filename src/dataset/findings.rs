@@ -13,7 +13,7 @@ const MOST: usize = 100;
 pub(super) struct Findings<'a> {
     file: &'a str,
     lines: &'a SourceLines<'a>,
-    root: Option<&'a JsonNode>,
+    root: Option<&'a JsonNode<'a>>,
     errors: RefCell<ProblemList>,
     warnings: RefCell<ProblemList>,
 }
@@ -32,7 +32,7 @@ impl ProblemList {
 
 impl<'a> Findings<'a> {
     /// Nothing yet on this file. `root` is its tree, for the paths in messages.
-    pub(super) fn new(file: &'a str, lines: &'a SourceLines<'a>, root: Option<&'a JsonNode>) -> Findings<'a> {
+    pub(super) fn new(file: &'a str, lines: &'a SourceLines<'a>, root: Option<&'a JsonNode<'a>>) -> Findings<'a> {
         Findings { file, lines, root, errors: RefCell::default(), warnings: RefCell::default() }
     }
 

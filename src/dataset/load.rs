@@ -127,7 +127,7 @@ pub(super) fn stem(file_name: &str) -> &str {
 pub(super) fn read_tree<T>(
     file_name: &str,
     text: &str,
-    json: &JsonText,
+    json: &JsonText<'_>,
     read: impl FnOnce(Cursor<'_>) -> T,
 ) -> Result<(T, Vec<Problem>), Problems> {
     let lines = SourceLines::new(text);
@@ -165,7 +165,7 @@ fn add_adk(dataset: &mut Dataset, file_name: &str, beside: &Beside) -> Result<()
 }
 
 /// Adds trpc-agent-go's metrics.
-fn add_trpc(dataset: &mut Dataset, file_name: &str, json: &JsonText, beside: &Beside) -> Result<(), Problems> {
+fn add_trpc(dataset: &mut Dataset, file_name: &str, json: &JsonText<'_>, beside: &Beside) -> Result<(), Problems> {
     let Some(file) = &beside.config else {
         let message = "no metrics file stands beside this eval set: nothing is measured";
         dataset.warnings.push(about_file(
@@ -191,7 +191,7 @@ fn add_trpc(dataset: &mut Dataset, file_name: &str, json: &JsonText, beside: &Be
 
 /// The tree of a file that must be of this kind. Of one without a key of its own, an empty one too, the kind is not known: then
 /// it is taken for what is expected.
-fn companion(file: &NamedText, expected: Kind) -> Result<JsonText, Problems> {
+fn companion(file: &NamedText, expected: Kind) -> Result<JsonText<'_>, Problems> {
     let not = |what: String| {
         let message = format!("{} is expected here, but this is {what}", expected.name());
         single(match file.text.trim() {

@@ -38,7 +38,7 @@ pub use edit::CaseFile;
 pub use files::{DiskFiles, FileReader, Files};
 pub use kind::{Kind, Purpose, System};
 pub use load::{Beside, NamedText, load};
-pub use lower::{LowerOptions, LoweredJob, check_expected, lower};
+pub use lower::{LowerOptions, LoweredJob, check_expected, lower, lower_from};
 pub use model::{
     AuthoredText, CaseExpectation, CaseSession, CaseUser, ContextFile, ContextMessage, Dataset, DatasetCall,
     DatasetCase, DatasetGoals, DatasetMetric, Goal, GoalKind, JudgedCheck, JudgedScope, LineExpectation, MeasureKind,

@@ -11,11 +11,11 @@ pub(super) const LOOKED_FOR: &str = "looked for: Google ADK (`eval_cases`, a lis
     (`metadata` and `conversation`, `scenario` and `expected_outcome`)";
 
 /// A file that was recognised.
-pub(super) struct Recognised {
+pub(super) struct Recognised<'t> {
     /// Its format.
     pub(super) kind: Kind,
     /// Its tree, where it is JSON. Of JSON within a JSON text, the inner one.
-    pub(super) json: Option<JsonText>,
+    pub(super) json: Option<JsonText<'t>>,
     /// The inner text, of JSON within a JSON text: places are those of this one.
     pub(super) inner: Option<String>,
 }
@@ -29,7 +29,7 @@ pub fn recognise(file_name: &str, text: &str) -> Result<Kind, Problems> {
 }
 
 /// The format of a file, with its tree.
-pub(super) fn look_at(file_name: &str, text: &str) -> Result<Recognised, Problems> {
+pub(super) fn look_at<'t>(file_name: &str, text: &'t str) -> Result<Recognised<'t>, Problems> {
     let lines = SourceLines::new(text);
     let unknown = |problem: Problem| Problems { list: vec![problem], untold: 0 };
     let Some(first) = first_character(lines.text()) else {
@@ -48,7 +48,8 @@ pub(super) fn look_at(file_name: &str, text: &str) -> Result<Recognised, Problem
         let inner_lines = SourceLines::new(&inner);
         let read = json::read(inner_lines.text()).map_err(|error| unreadable(file_name, &inner_lines, error))?;
         let kind = kind_of(&read.root).map_err(|help| unknown(unrecognised(file_name, text, help)))?;
-        return Ok(Recognised { kind, json: Some(read), inner: Some(inner) });
+        let json = Some(read.into_owned());
+        return Ok(Recognised { kind, json, inner: Some(inner) });
     }
     let kind = kind_of(&read.root).map_err(|help| unknown(unrecognised(file_name, text, help)))?;
     Ok(Recognised { kind, json: Some(read), inner: None })

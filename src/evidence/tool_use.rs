@@ -74,21 +74,36 @@ impl Transcript {
 #[derive(Debug)]
 pub struct CallsByTurn<'a> {
     transcript: &'a Transcript,
+    has_results: bool,
     calls: OnceCell<Vec<Vec<ToolUse>>>,
 }
 
 impl<'a> CallsByTurn<'a> {
     /// The calls of this conversation.
     pub fn new(transcript: &'a Transcript) -> CallsByTurn<'a> {
-        CallsByTurn { transcript, calls: OnceCell::new() }
+        CallsByTurn { transcript, has_results: true, calls: OnceCell::new() }
+    }
+
+    /// The same without their results, for who does not look at them.
+    pub fn without_results(transcript: &'a Transcript) -> CallsByTurn<'a> {
+        CallsByTurn { has_results: false, ..CallsByTurn::new(transcript) }
     }
 
     /// The calls of the turn with this number, with results that came in a later turn too; none for a turn that was not run.
     pub fn of_turn(&self, turn: u32) -> &[ToolUse] {
-        let calls = self.calls.get_or_init(|| self.transcript.tool_uses_by_turn());
+        let calls = self.calls.get_or_init(|| match self.has_results {
+            true => self.transcript.tool_uses_by_turn(),
+            false => self.transcript.turns.iter().map(calls_alone).collect(),
+        });
         let place = self.transcript.turns.iter().position(|known| known.number == turn);
         place.and_then(|place| calls.get(place)).map(Vec::as_slice).unwrap_or_default()
     }
+}
+
+/// The calls of a turn without their results.
+fn calls_alone(turn: &Turn) -> Vec<ToolUse> {
+    let is_call = |event: &&Event| matches!(event.kind, EventKind::FunctionCall(_));
+    ToolUse::from_events(turn.events.iter().filter(is_call))
 }
 
 #[derive(Default)]
@@ -151,50 +166,53 @@ impl Pairing {
     }
 }
 
+/// The steps to a value: keys, and places in lists.
+type ValueSteps = &'static [&'static str];
+
 /// Where the transports' events hold a call's id: ADK, A2A, trpc-agent-go, and the shape of chat completions.
-const CALL_IDS: &[&str] = &[
-    "/content/parts/0/functionCall/id",
-    "/data/data/id",
-    "/data/id",
-    "/choices/0/message/tool_calls/0/id",
-    "/tool_calls/0/id",
-    "/call_id",
-    "/tool_call_id",
-    "/toolCallId",
-    "/id",
+const CALL_IDS: &[ValueSteps] = &[
+    &["content", "parts", "0", "functionCall", "id"],
+    &["data", "data", "id"],
+    &["data", "id"],
+    &["choices", "0", "message", "tool_calls", "0", "id"],
+    &["tool_calls", "0", "id"],
+    &["call_id"],
+    &["tool_call_id"],
+    &["toolCallId"],
+    &["id"],
 ];
 
 /// Where they hold the id of the call that a response answers. A bare `id` may be the response's own.
-const RESPONSE_IDS: &[&str] = &[
-    "/content/parts/0/functionResponse/id",
-    "/data/data/id",
-    "/data/id",
-    "/choices/0/message/tool_id",
-    "/tool_id",
-    "/call_id",
-    "/tool_call_id",
-    "/toolCallId",
+const RESPONSE_IDS: &[ValueSteps] = &[
+    &["content", "parts", "0", "functionResponse", "id"],
+    &["data", "data", "id"],
+    &["data", "id"],
+    &["choices", "0", "message", "tool_id"],
+    &["tool_id"],
+    &["call_id"],
+    &["tool_call_id"],
+    &["toolCallId"],
 ];
 
 /// Where they hold the name of the tool that responds.
-const RESPONSE_NAMES: &[&str] = &[
-    "/content/parts/0/functionResponse/name",
-    "/data/data/name",
-    "/data/name",
-    "/choices/0/message/tool_name",
-    "/tool_name",
-    "/name",
-    "/tool",
+const RESPONSE_NAMES: &[ValueSteps] = &[
+    &["content", "parts", "0", "functionResponse", "name"],
+    &["data", "data", "name"],
+    &["data", "name"],
+    &["choices", "0", "message", "tool_name"],
+    &["tool_name"],
+    &["name"],
+    &["tool"],
 ];
 
-fn text_at<'a>(raw: &'a Value, places: &[&str]) -> Option<&'a str> {
+fn text_at<'a>(raw: &'a Value, places: &[ValueSteps]) -> Option<&'a str> {
     places.iter().find_map(|place| value_at(raw, place)?.as_str().filter(|text| !text.is_empty()))
 }
 
-/// The value at a JSON pointer without escapes. Serde's own makes a text of each of its steps.
-fn value_at<'a>(raw: &'a Value, place: &str) -> Option<&'a Value> {
-    place.split('/').skip(1).try_fold(raw, |value, step| match value {
-        Value::Object(entries) => entries.get(step),
+/// The value at the end of these steps.
+fn value_at<'a>(raw: &'a Value, place: ValueSteps) -> Option<&'a Value> {
+    place.iter().try_fold(raw, |value, step| match value {
+        Value::Object(entries) => entries.get(*step),
         Value::Array(items) => items.get(step.parse::<usize>().ok()?),
         _ => None,
     })

@@ -78,6 +78,7 @@ impl Heedless {
             state,
             fact_uses: None,
             agent_ended_it: false,
+            is_brief: true,
             ..replaced.input.clone()
         };
         Some(finished(entry, metric.score(&input, &[])))

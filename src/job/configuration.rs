@@ -11,8 +11,8 @@ use super::assertion::tell_apart;
 use super::context::ContextEntry;
 use super::own_models::CachedPerCases;
 use super::{
-    Assertion, Case, ContextText, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, StatementPlace, Target, Task,
-    TimingConfig, User, rules,
+    Assertion, Case, ContextText, Gate, JobGraph, Judge, Limits, Persona, Seed, SeparateExpectations, Setup,
+    StatementPlace, Target, Task, TimingConfig, User, rules,
 };
 use crate::evidence::Condition;
 use crate::metric::trajectory::Expectation;
@@ -271,6 +271,19 @@ impl Job {
     /// The stored job can't be read.
     pub fn restored(kept: &serde_json::Value) -> serde_json::Result<Job> {
         let mut job = Job::deserialize(kept)?;
+        job.complete("");
+        Ok(job)
+    }
+
+    /// The job of a document beside which the expectations of its cases stand.
+    ///
+    /// # Errors
+    /// As of [`Job::restored`].
+    pub fn restored_with(document: &serde_json::Value, expected: Vec<SeparateExpectations>) -> serde_json::Result<Job> {
+        let mut job = Job::deserialize(document)?;
+        for (case, expected) in job.cases.iter_mut().zip(expected) {
+            expected.put_into(Arc::make_mut(case));
+        }
         job.complete("");
         Ok(job)
     }

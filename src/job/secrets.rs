@@ -3,19 +3,22 @@
 //! The schema says which values are (`writeOnly`); besides, whatever has the name of a key, whatever stands under a key that
 //! the schema does not know, and the logins and keys in addresses.
 
+mod expected;
 mod texts;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::SeparateExpectations;
 use super::nearest::nearest;
 use super::schema;
 use super::source::{SourceSpan, YamlContent, YamlNode, read_leniently};
 use crate::secret::{
     Secret, is_key_name, is_misplaced_in_key, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key,
 };
+use expected::ExpectationLook;
 use texts::{is_named_secret, learn_arguments, learn_parts, learn_tokens, literal_parts};
 
 /// The keys of a job file with secret values.
@@ -38,17 +41,36 @@ pub fn secrets_of_document(document: &Value) -> Vec<Secret> {
     secrets_of(&[YamlNode::from(document)])
 }
 
+/// The secrets of a job in JSON whose cases' expectations stand beside it. Cases in which there can be none are not looked at any
+/// closer.
+pub fn secrets_of_part(document: &Value, expected: &[SeparateExpectations]) -> Vec<Secret> {
+    let mut look = ExpectationLook::default();
+    let cases = document.get("cases").and_then(Value::as_array).into_iter().flatten().zip(expected);
+    let suspicious: Vec<Value> = cases
+        .filter(|(case, expected)| look.may_be_in_case(case) || expected.all().any(|it| look.may_be_expected(it)))
+        .map(|(case, expected)| {
+            let mut case = case.clone();
+            expected.write_into(&mut case);
+            case
+        })
+        .collect();
+    let rest = document.as_object().into_iter().flatten().filter(|(key, _)| *key != "cases");
+    let mut document: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
+    document.insert("cases".to_owned(), suspicious.into());
+    secrets_of_document(&Value::Object(document))
+}
+
 pub(super) fn secrets_of(roots: &[YamlNode]) -> Vec<Secret> {
     let mut found = FoundSecrets::default();
-    let mut prompts = Vec::new();
-    for root in roots {
-        found.add(root);
-        collect_prompts(root, false, &mut prompts);
-    }
-    // Texts for the persona and the judge, and names of models, are no secrets by their looks.
-    let is_in_prompt = |guess: &String| prompts.iter().any(|prompt| prompt.contains(guess.as_str()));
+    roots.iter().for_each(|root| found.add(root));
     let guessed = std::mem::take(&mut found.guessed);
-    found.texts.extend(guessed.into_iter().filter(|guess| !is_in_prompt(guess)));
+    if !guessed.is_empty() {
+        let mut prompts = Vec::new();
+        roots.iter().for_each(|root| collect_prompts(root, false, &mut prompts));
+        // Texts for the persona and the judge, and names of models, are no secrets by their looks.
+        let is_in_prompt = |guess: &String| prompts.iter().any(|prompt| prompt.contains(guess.as_str()));
+        found.texts.extend(guessed.into_iter().filter(|guess| !is_in_prompt(guess)));
+    }
     // A user's name is no secret, in any header.
     let target = roots.last().and_then(|root| root.get("target"));
     let names = ["user", "chatbot"].map(|name| target?.get(name)?.text());

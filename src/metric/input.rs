@@ -41,6 +41,8 @@ pub struct MetricInput<'a> {
     pub aspirational_average_ms: Option<u64>,
     /// Stops scripts that would take for ever.
     pub clock: Clock,
+    /// Whether only the score is wanted: nobody reads the reasons.
+    pub is_brief: bool,
 }
 
 /// A line of the script with expectations.
@@ -143,6 +145,7 @@ impl Example {
             times_first_token: false,
             aspirational_average_ms: self.aspirational_average_ms,
             clock: Clock::system(),
+            is_brief: false,
         }
     }
 }

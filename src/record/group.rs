@@ -71,8 +71,8 @@ pub struct DimensionTally {
     failed: PreciseSum,
     /// The name of the options that the job names for comparison; `None` where no trial comes out otherwise with them.
     pub alternative: Option<String>,
-    /// The sum of the components with those options.
-    pub there: Tally,
+    /// The sum of the components with those options, once a trial comes out otherwise with them; until then it is the same sum.
+    there: Option<Box<Tally>>,
 }
 
 impl DimensionTally {
@@ -89,12 +89,13 @@ impl DimensionTally {
     /// Where it comes out otherwise with other options: their name, the score here and there, and whether only one passes.
     pub fn differs(&self) -> Option<(&str, Option<Score>, Option<Score>, bool)> {
         let name = self.alternative.as_deref()?;
-        let (here, there) = (self.tally.mean(), self.there.mean());
+        let other = self.there.as_deref().unwrap_or(&self.tally);
+        let (here, there) = (self.tally.mean(), other.mean());
         let passes = |tally: &Tally, mean: Option<Score>| {
             tally.missing == 0
                 && self.threshold.is_none_or(|threshold| mean.is_none_or(|mean| !mean.is_below(threshold)))
         };
-        Some((name, here, there, passes(&self.tally, here) != passes(&self.there, there)))
+        Some((name, here, there, passes(&self.tally, here) != passes(other, there)))
     }
 
     /// Whether a trial has no figure of it, and one is asked for.
@@ -115,8 +116,8 @@ pub struct Tally {
     sum: PreciseSum,
     /// The scores, to tell how far they spread.
     pub(super) values: Sums,
-    first: Option<Component>,
-    missing_one: Option<Component>,
+    first: Option<Box<Component>>,
+    missing_one: Option<Box<Component>>,
 }
 
 impl Tally {
@@ -171,7 +172,7 @@ impl Tally {
 
     /// The component of all together: a single one is itself; `None` where there is none.
     pub fn component(&self) -> Option<Component> {
-        let first = self.first.as_ref()?;
+        let first = self.first.as_deref()?;
         Some(match self.mean() {
             _ if self.count() == 1 => first.clone(),
             Some(mean) => {
@@ -179,15 +180,15 @@ impl Tally {
                 let without = if missing == 0 { String::new() } else { format!(", {missing} more have no figure") };
                 Component::scored(mean, format!("mean of {} trials{without}", self.scored))
             }
-            None => self.missing_one.clone().unwrap_or_else(|| first.clone()),
+            None => self.missing_one.as_deref().unwrap_or(first).clone(),
         })
     }
 }
 
 /// Keeps the first by its reason: in whichever order trials end, it is the same.
-fn keep_first(known: &mut Option<Component>, component: &Component) {
+fn keep_first(known: &mut Option<Box<Component>>, component: &Component) {
     if known.as_ref().is_none_or(|known| component.why() < known.why()) {
-        *known = Some(component.clone());
+        *known = Some(Box::new(component.clone()));
     }
 }
 
@@ -276,7 +277,7 @@ impl TrialGroup {
                     tally,
                     failed: PreciseSum::default(),
                     alternative: None,
-                    there: Tally::default(),
+                    there: None,
                 });
                 self.dimensions.len() - 1
             });
@@ -288,13 +289,16 @@ impl TrialGroup {
             }
             self.dimensions[place].has_items |= !dimension.items.is_empty();
             let known = &mut self.dimensions[place];
+            if let Some(beside) = &dimension.beside {
+                known.there.get_or_insert_with(|| Box::new(known.tally.clone()));
+                known.alternative.get_or_insert_with(|| beside.name.clone());
+            }
             known.tally.add(&dimension.component);
             if matches!(trial.outcome, Some(Outcome::AgentFailed { .. })) {
                 known.failed.add(dimension.component.score().map_or(0.0, Score::get));
             }
-            known.there.add(dimension.beside.as_ref().map_or(&dimension.component, |beside| &beside.component));
-            if let Some(beside) = &dimension.beside {
-                known.alternative.get_or_insert_with(|| beside.name.clone());
+            if let Some(there) = &mut known.there {
+                there.add(dimension.beside.as_ref().map_or(&dimension.component, |beside| &beside.component));
             }
         }
     }

@@ -96,6 +96,7 @@ pub fn model_reply(bytes: &[u8]) {
             fact_uses: None,
             state: None,
             clock: eval_job::clock::Clock::system(),
+            is_brief: false,
             expected: None,
             lines: Vec::new(),
             is_of_reference: false,

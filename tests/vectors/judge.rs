@@ -124,6 +124,7 @@ fn score(entry: Value, turns: u32, replies: &[String]) -> Dimension {
         times_first_token: false,
         aspirational_average_ms: None,
         clock: Clock::system(),
+        is_brief: false,
     };
     let questions = metric.questions(&input, &Templates::embedded()).unwrap();
     let judgement = |(reply, sample): (&String, u32)| Judgement {

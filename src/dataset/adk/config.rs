@@ -52,7 +52,7 @@ pub(in crate::dataset) fn read_config(value: Cursor<'_>, file: &str) -> AdkEvalC
     let criteria = fields.get("criteria");
     let mut customs = Vec::new();
     if let Some(custom) = fields.get("custom_metrics") {
-        customs = custom.node.entries().iter().map(|entry| (entry.key.as_str(), custom.at(&entry.value))).collect();
+        customs = custom.node.entries().iter().map(|entry| (entry.key.as_ref(), custom.at(&entry.value))).collect();
     }
     match criteria {
         Some(criteria) => {

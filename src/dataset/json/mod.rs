@@ -14,4 +14,4 @@ mod tests;
 pub(super) use node::{JsonContent, JsonEntry, JsonNode};
 pub(super) use notes::JsonNote;
 pub(super) use reader::{JsonError, JsonText, read};
-pub(super) use string::json_within;
+pub(super) use string::{json_of, json_within};

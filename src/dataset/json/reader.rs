@@ -1,5 +1,6 @@
 //! Text → tree.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::Number;
@@ -17,9 +18,9 @@ const LINEAR_SCAN_KEYS: usize = 16;
 
 /// A document, and what in it is no JSON.
 #[derive(Debug)]
-pub(in crate::dataset) struct JsonText {
+pub(in crate::dataset) struct JsonText<'a> {
     /// The value; of several documents in a row, one a line, a list of them.
-    pub(in crate::dataset) root: JsonNode,
+    pub(in crate::dataset) root: JsonNode<'a>,
     /// Deviations that were accepted: what is no JSON.
     pub(in crate::dataset) notes: Vec<JsonNote>,
     /// Whole numbers of which not all digits are kept: as they are read, and as they are written.
@@ -40,10 +41,10 @@ pub(in crate::dataset) struct JsonError {
 }
 
 /// Reads a text without a byte-order mark.
-pub(in crate::dataset) fn read(text: &str) -> Result<JsonText, JsonError> {
+pub(in crate::dataset) fn read(text: &str) -> Result<JsonText<'_>, JsonError> {
     let mut reader = Reader { text, at: 0, depth: 0, deviations: Deviations::default(), long_integers: Vec::new() };
     let documents = reader.documents().map_err(|error| reader.with_suspicion(error))?;
-    let root = match <[JsonNode; 1]>::try_from(documents) {
+    let root = match <[JsonNode<'_>; 1]>::try_from(documents) {
         Ok([root]) => root,
         Err(documents) => JsonNode { content: JsonContent::List(documents), start: 0, end: text.len() },
     };
@@ -60,8 +61,15 @@ pub(super) struct Reader<'a> {
     long_integers: Vec<(String, String)>,
 }
 
-impl Reader<'_> {
-    fn documents(&mut self) -> Result<Vec<JsonNode>, JsonError> {
+impl JsonText<'_> {
+    /// The same with texts of its own.
+    pub(in crate::dataset) fn into_owned(self) -> JsonText<'static> {
+        JsonText { root: self.root.into_owned(), notes: self.notes, long_integers: self.long_integers }
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn documents(&mut self) -> Result<Vec<JsonNode<'a>>, JsonError> {
         let mut documents = vec![self.value()?];
         loop {
             let end = self.at;
@@ -112,6 +120,13 @@ impl Reader<'_> {
 
     /// Skips white space and comments.
     fn skip(&mut self) -> Result<(), JsonError> {
+        // Most tokens stand behind each other or behind one space.
+        if self.peek() == Some(b' ') {
+            self.at += 1;
+        }
+        if self.peek().is_some_and(|byte| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'#')) {
+            return Ok(());
+        }
         loop {
             let rest = &self.text[self.at..];
             let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
@@ -136,7 +151,7 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self) -> Result<JsonNode, JsonError> {
+    fn value(&mut self) -> Result<JsonNode<'a>, JsonError> {
         self.skip()?;
         let start = self.at;
         let content = match self.peek() {
@@ -152,9 +167,10 @@ impl Reader<'_> {
     }
 
     /// A text, in which JSON may stand that is read later.
-    fn text(&mut self, start: usize) -> Result<String, JsonError> {
+    fn text(&mut self, start: usize) -> Result<Cow<'a, str>, JsonError> {
         let text = self.string()?;
-        if text.trim_start().starts_with(['{', '[']) && has_lone_surrogate(&text) {
+        let has_escapes = matches!(text, Cow::Owned(_));
+        if has_escapes && text.trim_start().starts_with(['{', '[']) && has_lone_surrogate(&text) {
             self.deviations.add(Deviation::LoneSurrogate, start, self.at);
         }
         Ok(text)
@@ -162,8 +178,8 @@ impl Reader<'_> {
 
     fn nested(
         &mut self,
-        inner: fn(&mut Self, usize) -> Result<JsonContent, JsonError>,
-    ) -> Result<JsonContent, JsonError> {
+        inner: fn(&mut Self, usize) -> Result<JsonContent<'a>, JsonError>,
+    ) -> Result<JsonContent<'a>, JsonError> {
         if self.depth == DEEPEST {
             return Err(self.error(format!("brackets within brackets, more than {DEEPEST} deep"), None));
         }
@@ -174,7 +190,7 @@ impl Reader<'_> {
         Ok(content)
     }
 
-    fn list(&mut self, start: usize) -> Result<JsonContent, JsonError> {
+    fn list(&mut self, start: usize) -> Result<JsonContent<'a>, JsonError> {
         let mut items = Vec::new();
         let mut comma = None;
         loop {
@@ -190,8 +206,8 @@ impl Reader<'_> {
         }
     }
 
-    fn object(&mut self, start: usize) -> Result<JsonContent, JsonError> {
-        let mut entries: Vec<JsonEntry> = Vec::new();
+    fn object(&mut self, start: usize) -> Result<JsonContent<'a>, JsonError> {
+        let mut entries: Vec<JsonEntry<'a>> = Vec::new();
         let mut comma = None;
         loop {
             self.skip()?;
@@ -262,7 +278,7 @@ impl Reader<'_> {
         self.text[..at].bytes().filter(|&byte| byte == b'\n').count() + 1
     }
 
-    fn note_twice(&mut self, entries: &[JsonEntry]) {
+    fn note_twice(&mut self, entries: &[JsonEntry<'_>]) {
         if entries.len() <= LINEAR_SCAN_KEYS {
             for (at, entry) in entries.iter().enumerate() {
                 if entries[..at].iter().any(|former| former.key == entry.key) {
@@ -273,13 +289,13 @@ impl Reader<'_> {
         }
         let mut seen = HashSet::new();
         for entry in entries {
-            if !seen.insert(entry.key.as_str()) {
+            if !seen.insert(entry.key.as_ref()) {
                 self.deviations.add_twice(&entry.key, entry.start, entry.end);
             }
         }
     }
 
-    fn number(&mut self) -> Result<JsonContent, JsonError> {
+    fn number(&mut self) -> Result<JsonContent<'a>, JsonError> {
         let start = self.at;
         let rest = &self.text[start..];
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.' | '_');
@@ -288,6 +304,9 @@ impl Reader<'_> {
         if written.trim_start_matches(['-', '+']) == "Infinity" {
             self.deviations.add(Deviation::NotANumber, start, self.at);
             return Ok(JsonContent::Null);
+        }
+        if let Some(whole) = small_whole(written) {
+            return Ok(JsonContent::Number(whole.into()));
         }
         let Ok(number) = serde_json::from_str::<Number>(written) else {
             let help = "JSON's numbers are 12, -0.5 and 1e3: without a plus, leading zeros or a bare point";
@@ -308,7 +327,7 @@ impl Reader<'_> {
         Ok(JsonContent::Number(number))
     }
 
-    fn keyword(&mut self) -> Result<JsonContent, JsonError> {
+    fn keyword(&mut self) -> Result<JsonContent<'a>, JsonError> {
         let start = self.at;
         let rest = &self.text[start..];
         let word = &rest[..rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())];
@@ -332,4 +351,10 @@ impl Reader<'_> {
         self.at += word.len();
         Ok(content)
     }
+}
+
+/// A whole number of so few digits that all are kept, without a sign.
+fn small_whole(written: &str) -> Option<u64> {
+    let is_plain = written.bytes().all(|byte| byte.is_ascii_digit()) && (!written.starts_with('0') || written == "0");
+    if is_plain && (1..=15).contains(&written.len()) { written.parse().ok() } else { None }
 }

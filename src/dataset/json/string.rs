@@ -1,20 +1,28 @@
 //! Texts in quotes.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::JsonError;
 use super::notes::Deviation;
 use super::reader::{Reader, read};
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Reads a text from its opening quote to its closing one.
-    pub(super) fn string(&mut self) -> Result<String, JsonError> {
-        let start = self.at;
+    pub(super) fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
+        let (whole, start) = (self.text, self.at);
         self.at += 1;
-        let mut text = String::new();
+        let plain = plain_length(&whole.as_bytes()[self.at..]);
+        if let Some(end) = plain.map(|length| self.at + length).filter(|end| whole.as_bytes()[*end] == b'"') {
+            let text = &whole[self.at..end];
+            self.at = end + 1;
+            return Ok(Cow::Borrowed(text));
+        }
+        let mut text = String::with_capacity(plain.unwrap_or_default() + 64);
         loop {
             let rest = &self.text[self.at..];
-            let Some(stop) = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..b' ')) else {
+            let Some(stop) = plain_length(rest.as_bytes()) else {
                 let end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
                 return Err(self.error_at(
                     start,
@@ -25,10 +33,16 @@ impl Reader<'_> {
             };
             text.push_str(&rest[..stop]);
             self.at += stop;
+            // Quotes and line breaks of JSON within a text are most of its escapes.
+            if let Some(plain) = whole.as_bytes().get(self.at..self.at + 2).and_then(short_escape) {
+                text.push(plain);
+                self.at += 2;
+                continue;
+            }
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(text);
+                    return Ok(Cow::Owned(text));
                 }
                 Some(b'\\') => text.push(self.escape()?),
                 _ => {
@@ -85,6 +99,33 @@ impl Reader<'_> {
     }
 }
 
+/// How many bytes stand before the end of a text, an escape or a control character; `None` where there is none of these.
+fn plain_length(bytes: &[u8]) -> Option<usize> {
+    const ENDS: [bool; 256] = {
+        let mut ends = [false; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            ends[byte] = byte < b' ' as usize || byte == b'"' as usize || byte == b'\\' as usize;
+            byte += 1;
+        }
+        ends
+    };
+    bytes.iter().position(|byte| ENDS[usize::from(*byte)])
+}
+
+/// The character of an escape of one letter; `None` for every other one, and for what is none.
+fn short_escape(bytes: &[u8]) -> Option<char> {
+    match bytes {
+        [b'\\', b'"'] => Some('"'),
+        [b'\\', b'\\'] => Some('\\'),
+        [b'\\', b'/'] => Some('/'),
+        [b'\\', b'n'] => Some('\n'),
+        [b'\\', b't'] => Some('\t'),
+        [b'\\', b'r'] => Some('\r'),
+        _ => None,
+    }
+}
+
 /// Whether JSON has half a character, which serde refuses.
 pub(in crate::dataset) fn has_lone_surrogate(json: &str) -> bool {
     let mut rest = json;
@@ -104,10 +145,21 @@ pub(in crate::dataset) fn has_lone_surrogate(json: &str) -> bool {
 
 /// JSON that stands in a text; other text as it is. The reader of the file has reported unpaired surrogates in it.
 pub(in crate::dataset) fn json_within(value: Value) -> Value {
-    let Value::String(text) = &value else { return value };
+    match &value {
+        Value::String(text) => inner(text).unwrap_or(value),
+        _ => value,
+    }
+}
+
+/// The JSON that a text is, or else the text.
+pub(in crate::dataset) fn json_of(text: &str) -> Value {
+    inner(text).unwrap_or_else(|| text.into())
+}
+
+fn inner(text: &str) -> Option<Value> {
     match serde_json::from_str(text) {
-        Ok(inner) => inner,
-        Err(_) if has_lone_surrogate(text) => read(text).map_or(value, |it| it.root.to_json()),
-        Err(_) => value,
+        Ok(inner) => Some(inner),
+        Err(_) if has_lone_surrogate(text) => read(text).ok().map(|it| it.root.to_json()),
+        Err(_) => None,
     }
 }

@@ -6,11 +6,12 @@ use super::context::{self, before_turn, earlier_messages, has_context, said_befo
 use super::warnings::Warnings;
 use super::{LowerOptions, filled};
 use crate::dataset::{
-    CaseUser, DatasetCase, JudgedScope, NO_TEXT, Scenario, ScenarioDriver, ScenarioPersona, ToolMock, UserLine,
+    CaseUser, DatasetCall, DatasetCase, JudgedScope, NO_TEXT, Scenario, ScenarioDriver, ScenarioPersona, ToolMock,
+    UserLine,
 };
-use crate::job::UserPersona;
+use crate::job::{SeparateExpectations, UserPersona};
 use crate::metric::Rubric;
-use crate::metric::trajectory::{ASSERTIONS, Expectation};
+use crate::metric::trajectory::{ASSERTIONS, Expectation, ExpectedCall};
 
 /// The most messages of a simulated user where its file has no limit.
 const NO_LIMIT: u32 = 100;
@@ -37,14 +38,24 @@ pub(super) struct JobDefaults {
     pub(super) asks_judge: bool,
 }
 
-/// The case as it stands in a job that says this for all of them.
+/// A case of a job's document, and beside it what it expects.
+pub(super) struct LoweredCase {
+    /// The case; `null` stands in the places of its expectations.
+    pub(super) value: Value,
+    /// The expectations.
+    pub(super) expected: SeparateExpectations,
+}
+
+/// The case as it stands in a job that says this for all of them. The calls that its lines expect are taken out of it.
 pub(super) fn lower_case(
-    case: &DatasetCase,
+    case: &mut DatasetCase,
     id: String,
     of_all: JobDefaults,
     options: &LowerOptions,
     warnings: &mut Warnings,
-) -> Value {
+) -> LoweredCase {
+    let calls = expected_calls(case);
+    let (case, mut apart) = (&*case, SeparateExpectations::default());
     let mut warn = |what: &str| warnings.about_case(&case.id, what);
     let mut lowered = Map::new();
     lowered.insert("id".to_owned(), id.into());
@@ -68,8 +79,10 @@ pub(super) fn lower_case(
             let expects_none = of_all.absent_calls_are_none && case.expects_by_turn();
             let of_case = CaseDefaults { options, expects_none, has_reference: case.expected_runner };
             let mut script = Vec::new();
-            for (at, line) in lines.iter().enumerate() {
-                let mut own = lower_line(line, of_case, &mut warn);
+            for ((at, line), calls) in lines.iter().enumerate().zip(calls) {
+                let expected = Expectation { calls, ..line.expected.to_expectation() };
+                let (mut own, expected) = lower_line(line, expected, of_case, &mut warn);
+                apart.lines.push(expected);
                 context::put_before(&mut own, before_turn(case, at, options, &mut warn));
                 script.push(own);
             }
@@ -90,7 +103,8 @@ pub(super) fn lower_case(
     }
     expected.rubrics = rubrics;
     if expected != Expectation::default() {
-        lowered.insert("expected".to_owned(), json!(expected));
+        lowered.insert("expected".to_owned(), Value::Null);
+        apart.whole = Some(expected);
     }
     lower_session(case, options, &mut lowered, &mut warn);
     let mut texts = if of_all.shares_context { Vec::new() } else { case.context_files.clone() };
@@ -120,7 +134,17 @@ pub(super) fn lower_case(
         (!case.uploads.is_empty(), "its files are not offered to the agent"),
     ];
     not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
-    Value::Object(lowered)
+    LoweredCase { value: Value::Object(lowered), expected: apart }
+}
+
+/// Takes out the calls that are expected, line by line.
+fn expected_calls(case: &mut DatasetCase) -> Vec<Option<Vec<ExpectedCall>>> {
+    let CaseUser::Lines(lines) = &mut case.user else { return Vec::new() };
+    let of_line = |line: &mut UserLine| {
+        let calls = line.expected.calls.take()?;
+        Some(calls.into_iter().map(DatasetCall::into_expected).collect())
+    };
+    lines.iter_mut().map(of_line).collect()
 }
 
 fn lower_session(
@@ -156,7 +180,13 @@ struct CaseDefaults<'a> {
     has_reference: bool,
 }
 
-fn lower_line(line: &UserLine, of_case: CaseDefaults<'_>, warn: &mut impl FnMut(&str)) -> Value {
+/// A line, and what is expected of the turn.
+fn lower_line(
+    line: &UserLine,
+    mut expected: Expectation,
+    of_case: CaseDefaults<'_>,
+    warn: &mut impl FnMut(&str),
+) -> (Value, Option<Expectation>) {
     let CaseDefaults { options, expects_none, has_reference } = of_case;
     let key = &options.target.0;
     let is_asked = !options.is_recorded;
@@ -179,7 +209,6 @@ fn lower_line(line: &UserLine, of_case: CaseDefaults<'_>, warn: &mut impl FnMut(
     if !line.attachments.is_empty() && is_asked {
         warn("parts of a message that are no text are not sent");
     }
-    let mut expected = line.expected.to_expectation();
     // Only the originals take nothing for an expectation.
     expected.reply = expected.reply.filter(|reply| options.strict || !reply.is_empty());
     expected.calls = expected.calls.or(expects_none.then(Vec::new));
@@ -187,15 +216,17 @@ fn lower_line(line: &UserLine, of_case: CaseDefaults<'_>, warn: &mut impl FnMut(
     let is_shown_only = options.is_recorded && line.say.is_empty() && !line.attachments.is_empty();
     let say = if is_shown_only { NO_TEXT } else { &line.say };
     let mut lowered = json!({ "say": say });
-    if expected != Expectation::default() {
-        lowered["expected"] = json!(expected);
+    let expected = Some(expected).filter(|expected| *expected != Expectation::default());
+    if expected.is_some() {
+        lowered["expected"] = Value::Null;
     }
     for (key, mocks) in [("mocks", own_mocks), ("referenceMocks", reference_mocks)] {
         if !mocks.is_empty() {
             lowered[key] = mocks.into();
         }
     }
-    if lowered.as_object().is_some_and(|line| line.len() == 1) { Value::from(say) } else { lowered }
+    let is_alone = lowered.as_object().is_some_and(|line| line.len() == 1);
+    (if is_alone { Value::from(say) } else { lowered }, expected)
 }
 
 /// The results of tools in a turn.

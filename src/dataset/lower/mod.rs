@@ -19,13 +19,15 @@ pub use self::unusable::check_expected;
 use self::case::{JobDefaults, lower_case, most_messages};
 use self::warnings::Warnings;
 use super::{CaseUser, Dataset, DatasetCase, MeasureKind, System};
-use crate::job::UserPersona;
+use crate::job::{SeparateExpectations, UserPersona};
 
 /// A dataset as a job file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoweredJob {
-    /// The job file's content.
+    /// The job file's content. Of a part of a larger file `null` stands in the places of what cases expect.
     pub document: Value,
+    /// What each case expects.
+    pub expected: Vec<SeparateExpectations>,
     /// The requests of the file that the job does not serve, each in a sentence.
     pub warnings: Vec<String>,
 }
@@ -86,23 +88,32 @@ impl Dataset {
 
 /// The job that a dataset means.
 pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
+    lower_from(&mut dataset.clone(), options)
+}
+
+/// The same; the calls that are expected in turns are taken out of the dataset.
+pub fn lower_from(dataset: &mut Dataset, options: &LowerOptions) -> LoweredJob {
     let mut warnings = Warnings::default();
     let mut taken = BTreeSet::new();
-    let texts = dataset.cases.first().map(|case| case.context_files.as_slice()).unwrap_or_default();
+    let texts = dataset.cases.first().map(|case| case.context_files.clone()).unwrap_or_default();
+    let shares_context = dataset.cases.iter().all(|case| case.context_files == texts);
     let of_all = JobDefaults {
         max_turns: dataset.cases.iter().map(most_messages).max().unwrap_or(2),
         absent_calls_are_none: dataset.absent_calls_are_none(),
-        shares_context: dataset.cases.iter().all(|case| case.context_files == texts),
+        shares_context,
         asks_judge: dataset.metrics.iter().any(|metric| metric.kind == MeasureKind::Judge),
     };
-    let cases: Vec<Value> = dataset
-        .cases
-        .iter()
-        .map(|case| {
-            let id = own_id(&case.id, &mut taken);
-            lower_case(case, id, of_all, options, &mut warnings)
-        })
-        .collect();
+    let (mut cases, mut expected) = (Vec::new(), Vec::new());
+    for case in &mut dataset.cases {
+        let id = own_id(&case.id, &mut taken);
+        let mut lowered = lower_case(case, id, of_all, options, &mut warnings);
+        if !options.is_part {
+            lowered.expected.write_into(&mut lowered.value);
+        }
+        cases.push(lowered.value);
+        expected.push(lowered.expected);
+    }
+    let dataset = &*dataset;
     let metrics = measures::lower(dataset, options, &mut warnings);
     not_compared::not_compared(dataset).into_iter().for_each(|sentence| warnings.about_file(sentence));
     let app = dataset.cases.iter().find_map(|case| case.session.app.as_deref());
@@ -164,7 +175,7 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
     }
     job.insert("metrics".to_owned(), metrics.into());
     job.insert("cases".to_owned(), cases.into());
-    LoweredJob { document: Value::Object(job), warnings: warnings.into_sentences() }
+    LoweredJob { document: Value::Object(job), expected, warnings: warnings.into_sentences() }
 }
 
 /// The kinds of people with each of whom the simulated users' cases are held.

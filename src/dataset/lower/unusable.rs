@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::LoweredJob;
 use crate::dataset::findings::about_file;
 use crate::dataset::{Dataset, DatasetCase};
-use crate::job::{Problem, Problems};
+use crate::job::{Problem, Problems, SeparateExpectations};
 use crate::metric::trajectory::{Expectation, ExpectationProblem};
 use crate::metric::{MetricConfig, MetricEntry, Rubric, SameId, expectation_problems};
 
@@ -22,19 +22,17 @@ pub fn check_expected(typed: &str, dataset: &Dataset, job: &LoweredJob) -> Resul
     let metrics = items(job.document.get("metrics")).iter().filter_map(|it| MetricEntry::deserialize(it).ok());
     let metrics: Vec<MetricEntry> = metrics.collect();
     let mut list: Vec<Problem> = Vec::new();
-    for (case, lowered) in dataset.cases.iter().zip(items(job.document.get("cases"))) {
+    for (case, expected) in dataset.cases.iter().zip(&job.expected) {
         let file = case.file.as_ref().map_or_else(|| typed.to_owned(), |file| file.display().to_string());
-        // Expectations of the whole case come first, then those of each of its messages.
-        let parts = std::iter::once(lowered).chain(items(lowered.get("script")));
-        let expected: Vec<Option<Expectation>> = parts.map(expectation_of).collect();
         for problem in
-            same_rubrics(&metrics, &expected).into_iter().map(|(metric, same)| same_rubric(&file, case, metric, same))
+            same_rubrics(&metrics, expected).into_iter().map(|(metric, same)| same_rubric(&file, case, metric, same))
         {
             if !list.contains(&problem) {
                 list.push(problem);
             }
         }
-        for (number, expected) in expected.iter().enumerate() {
+        // Expectations of the whole case come first, then those of each of its messages.
+        for (number, expected) in [&expected.whole].into_iter().chain(&expected.lines).enumerate() {
             let Some(expected) = expected else { continue };
             for found in metrics.iter().flat_map(|entry| expectation_problems(&entry.metric, expected)) {
                 let problem = problem(&file, case, number, expected, found);
@@ -53,17 +51,13 @@ fn items(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-fn expectation_of(part: &Value) -> Option<Expectation> {
-    Expectation::deserialize(part.get("expected")?).ok()
-}
-
 fn rubrics_of(part: &Option<Expectation>) -> &[Rubric] {
     part.as_ref().map_or(&[], |expected| &expected.rubrics)
 }
 
 /// The rubrics of a case, of the whole and of each message, that one metric could not tell apart, each with that metric's name.
-fn same_rubrics(metrics: &[MetricEntry], expected: &[Option<Expectation>]) -> Vec<(String, SameId)> {
-    let (whole, lines) = expected.split_first().unwrap_or((&None, &[]));
+fn same_rubrics(metrics: &[MetricEntry], expected: &SeparateExpectations) -> Vec<(String, SameId)> {
+    let SeparateExpectations { whole, lines } = expected;
     let lines: Vec<&[Rubric]> = lines.iter().map(rubrics_of).collect();
     let found = metrics.iter().filter_map(|entry| match &entry.metric {
         MetricConfig::Rubric(options) => {

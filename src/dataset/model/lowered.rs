@@ -8,6 +8,11 @@ use crate::metric::trajectory::{Expectation, ExpectedCall, ExpectedMessage, Rule
 impl DatasetCall {
     /// The call as it is compared; a goal has a name.
     pub fn to_expected(&self, name: Option<&str>) -> ExpectedCall {
+        ExpectedCall { name: name.map(str::to_owned), ..self.clone().into_expected() }
+    }
+
+    /// The call as it is compared.
+    pub fn into_expected(self) -> ExpectedCall {
         let rule = |word: &serde_json::Value| match word.as_str() {
             Some("fuzzy") => RuleKind::Fuzzy,
             Some("ignore") => RuleKind::Ignore,
@@ -15,11 +20,11 @@ impl DatasetCall {
             _ => RuleKind::Strict,
         };
         ExpectedCall {
-            name: name.map(str::to_owned),
-            tool: self.tool.clone(),
-            args: self.args.clone(),
-            result: self.result.clone(),
-            rules: self.rules.iter().map(|(path, word)| (path.clone(), Rule::Kind(rule(word)))).collect(),
+            name: None,
+            tool: self.tool,
+            args: self.args,
+            result: self.result,
+            rules: self.rules.into_iter().map(|(path, word)| (path, Rule::Kind(rule(&word)))).collect(),
         }
     }
 }

@@ -14,7 +14,7 @@ fn named(path: &Path, files: &dyn Files) -> Result<NamedText, Problems> {
 
 /// Finds it, with warnings on what is odd about it.
 pub(super) fn find(
-    recognised: Recognised,
+    recognised: Recognised<'_>,
     path: &Path,
     text: &str,
     options: &OpenOptions,
@@ -41,7 +41,7 @@ pub(super) fn find(
 }
 
 /// The kind of a file. Of an eval set that may be ADK's or trpc-agent-go's, the file with its metrics decides.
-fn kind_of(recognised: Recognised, path: &Path, text: &str, options: &OpenOptions, files: &dyn Files) -> Kind {
+fn kind_of(recognised: Recognised<'_>, path: &Path, text: &str, options: &OpenOptions, files: &dyn Files) -> Kind {
     let Recognised { kind, json, .. } = recognised;
     if kind != Kind::TrpcEvalSet || !json.is_some_and(|json| may_be_either(&json.root)) {
         return kind;

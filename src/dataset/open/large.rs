@@ -1,11 +1,11 @@
 //! An eval set that is larger than anybody wants to hold: looked through once, then read some cases at a time.
 
-use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::super::files::PartReader;
 use super::super::json;
 use super::super::load::single;
 use super::super::recognise::look_at;
@@ -53,13 +53,12 @@ impl LargeDataset {
         let first = large.text(0..1, files)?;
         let recognised = look_at(&name(path), &first)?;
         (large.beside, large.warnings) = beside::find(recognised, path, &first, options, files)?;
-        let mut reader = files.reader(path).map_err(unreadable)?;
+        let mut reader = PartReader::open(path, files).map_err(unreadable)?;
         let mut bytes = Vec::new();
         for piece in &large.pieces.list {
             bytes.clear();
             for (start, length) in &piece.spans {
-                reader.seek(SeekFrom::Start(*start)).map_err(unreadable)?;
-                reader.by_ref().take(*length).read_to_end(&mut bytes).map_err(unreadable)?;
+                reader.read(*start, *length, &mut bytes).map_err(unreadable)?;
             }
             let id = id_of(&bytes);
             let wrong = match &id {
@@ -104,15 +103,14 @@ impl LargeDataset {
     fn text(&self, cases: Range<usize>, files: &dyn Files) -> Result<String, Problems> {
         let unreadable =
             |error: std::io::Error| single(warning(&self.path, format!("this file can't be read: {error}")));
-        let mut reader = files.reader(&self.path).map_err(unreadable)?;
+        let mut reader = PartReader::open(&self.path, files).map_err(unreadable)?;
         let mut bytes = self.pieces.before.clone().into_bytes();
         for (number, piece) in self.pieces.list[cases].iter().enumerate() {
             if number > 0 {
                 bytes.extend_from_slice(b",\n");
             }
             for (start, length) in &piece.spans {
-                reader.seek(SeekFrom::Start(*start)).map_err(unreadable)?;
-                reader.by_ref().take(*length).read_to_end(&mut bytes).map_err(unreadable)?;
+                reader.read(*start, *length, &mut bytes).map_err(unreadable)?;
             }
         }
         bytes.extend_from_slice(self.pieces.after.as_bytes());

@@ -1,5 +1,6 @@
 //! Which case a recorded conversation is about.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use super::RecordingKey;
@@ -25,7 +26,7 @@ pub struct Matching {
 /// Finds the case of each recording: the one with one of its ids, else the one with its session's id, else the one that is named like its
 /// file. Where none is found in any of these ways, the only case has all recordings, and of as many cases as recordings each has the
 /// one in its place.
-pub fn match_cases(cases: &[CaseKey], recordings: &[RecordingKey]) -> Matching {
+pub fn match_cases(cases: &[CaseKey], recordings: &[impl Borrow<RecordingKey>]) -> Matching {
     let mut by_id: HashMap<&str, usize> = HashMap::new();
     let mut by_session: HashMap<&str, usize> = HashMap::new();
     for (place, case) in cases.iter().enumerate() {
@@ -44,9 +45,9 @@ pub fn match_cases(cases: &[CaseKey], recordings: &[RecordingKey]) -> Matching {
         let mut others = recording.other_ids.iter().map(String::as_str);
         let of_others = || others.find_map(|id| by_id.get(id).or_else(|| by_session.get(id)));
         let found = by_id.get(recording.id.as_str()).or_else(of_others).or_else(of_session).or_else(of_id);
-        found.or_else(|| by_id.get(recording.file_stem.as_str())).copied()
+        found.or_else(|| by_id.get(&*recording.file_stem)).copied()
     };
-    let found: Vec<Option<usize>> = recordings.iter().map(case_of).collect();
+    let found: Vec<Option<usize>> = recordings.iter().map(|it| case_of(it.borrow())).collect();
     if found.iter().any(Option::is_some) || cases.is_empty() {
         return Matching { case_of: found, by_order: false };
     }
@@ -71,8 +72,8 @@ mod tests {
             id: id.to_owned(),
             other_ids: Vec::new(),
             session: session.map(str::to_owned),
-            file_stem: file_stem.to_owned(),
-            file: "f".into(),
+            file_stem: file_stem.into(),
+            file: std::path::Path::new("f").into(),
             line: 1,
         }
     }

@@ -1,5 +1,7 @@
 //! A history of messages, as models see it → turns.
 
+use std::borrow::Cow;
+
 use crate::dataset::NO_TEXT;
 use crate::dataset::model::{DatasetCall, RecordedTurn};
 
@@ -10,7 +12,7 @@ pub(super) const OTHER_PARTS: &str = "parts of messages that are no text, such a
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Spoken {
     /// `user`, `assistant`, `tool`, `system` or another.
-    pub(super) role: String,
+    pub(super) role: Cow<'static, str>,
     /// Its whole text.
     pub(super) text: Option<String>,
     /// The parts of its text, each with the number of its calls before it, where the message tells that. Without them the text comes
@@ -46,7 +48,7 @@ impl Spoken {
 pub(super) fn turns_of(history: Vec<Spoken>) -> Vec<RecordedTurn> {
     let mut turns: Vec<RecordedTurn> = Vec::new();
     for message in history {
-        match message.role.as_str() {
+        match message.role.as_ref() {
             "system" | "developer" => continue,
             "user" if message.results.is_empty() || message.text.is_some() => {
                 let unsaid = if message.has_others { NO_TEXT } else { "" };

@@ -70,7 +70,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// A conversation of these turns.
-    pub(in crate::dataset) fn new(id: impl Into<String>, turns: &[RecordedTurn]) -> Recorded {
+    pub(in crate::dataset) fn new(id: impl Into<String>, turns: Vec<RecordedTurn>) -> Recorded {
         Recorded { id: id.into(), turns: numbered(turns), ..Recorded::default() }
     }
 
@@ -85,31 +85,33 @@ impl Recorded {
 }
 
 /// Turns of evidence: counted from 1, a greeting is turn 0.
-pub(in crate::dataset) fn numbered(turns: &[RecordedTurn]) -> Vec<Turn> {
+pub(in crate::dataset) fn numbered(turns: Vec<RecordedTurn>) -> Vec<Turn> {
     let has_greeting = turns.first().is_some_and(|first| first.user.is_empty());
-    turns.iter().zip(u32::from(!has_greeting)..).map(|(turn, number)| turn.to_turn(number)).collect()
+    turns.into_iter().zip(u32::from(!has_greeting)..).map(|(turn, number)| turn.into_turn(number)).collect()
 }
 
 impl RecordedTurn {
     /// The turn as evidence.
-    pub fn to_turn(&self, number: u32) -> Turn {
-        let mut turn = Turn::begun(number, self.user.clone());
-        turn.agent.clone_from(&self.reply);
+    pub fn into_turn(self, number: u32) -> Turn {
         let mut said = self.messages_in_order().into_iter().peekable();
-        for (call, before) in self.calls.iter().zip(0..) {
+        let RecordedTurn { user, reply, calls, usage, extra, .. } = self;
+        let mut turn = Turn::begun(number, user);
+        turn.agent = reply;
+        turn.events.reserve(2 * calls.len());
+        for (call, before) in calls.into_iter().zip(0..) {
             while let Some((_, event)) = said.next_if(|(after_calls, _)| *after_calls <= before) {
                 turn.events.push(event);
             }
             turn.events.extend(events_of(call));
         }
         turn.events.extend(said.map(|(_, event)| event));
-        let trace = self.extra.get("executionTrace");
+        let trace = extra.get("executionTrace");
         turn.events.extend(trace.into_iter().flat_map(trace_steps).map(Event::other));
-        let search = self.extra.get("conversationalSearch");
+        let search = extra.get("conversationalSearch");
         turn.events.extend(search.map(|it| Event::other(json!({ "conversational_search_metadata": it }))));
-        turn.context = context::texts(&self.extra);
-        let seconds = ["duration", "responseTime"].iter().find_map(|key| self.extra.get(*key)?.as_f64());
-        turn.usage = self.usage;
+        turn.context = context::texts(&extra);
+        let seconds = ["duration", "responseTime"].iter().find_map(|key| extra.get(*key)?.as_f64());
+        turn.usage = usage;
         turn.latency_ms =
             seconds.filter(|seconds| *seconds >= 0.0 && turn.agent.is_some()).map(|seconds| seconds * 1000.0);
         turn
@@ -129,18 +131,19 @@ impl RecordedTurn {
 }
 
 /// A call, and its result where it has one.
-fn events_of(call: &DatasetCall) -> impl Iterator<Item = Event> {
-    let args = call.args.clone().unwrap_or_else(|| json!({}));
-    let kind = EventKind::FunctionCall(ToolCall { function: call.tool.clone(), args });
-    let made = Event { raw: call.id.as_ref().map(|id| json!({"id": id})), ..Event::from(kind) };
-    let made = if call.is_parallel { made.parallel() } else { made };
-    let result = call.result.as_ref().map(|result| {
-        let raw = match &call.id {
-            Some(id) => json!({"tool_call_id": id, "name": call.tool}),
-            None => json!({"name": call.tool}),
+fn events_of(call: DatasetCall) -> impl Iterator<Item = Event> {
+    let DatasetCall { id, tool, args, result, is_parallel, .. } = call;
+    let result = result.map(|output| {
+        let raw = match &id {
+            Some(id) => json!({"tool_call_id": id, "name": tool}),
+            None => json!({"name": tool}),
         };
-        Event { raw: Some(raw), ..Event::from(EventKind::FunctionResponse { output: result.clone() }) }
+        Event { raw: Some(raw), ..Event::from(EventKind::FunctionResponse { output }) }
     });
+    let args = args.unwrap_or_else(|| Value::Object(Map::new()));
+    let kind = EventKind::FunctionCall(ToolCall { function: tool, args });
+    let made = Event { raw: id.map(|id| json!({"id": id})), ..Event::from(kind) };
+    let made = if is_parallel { made.parallel() } else { made };
     std::iter::once(made).chain(result)
 }
 
@@ -162,8 +165,8 @@ fn load_named(file_name: &str, name: &str, text: &str) -> Result<Recording, Prob
         Kind::AdkResult => read(results::read_adk)?,
         Kind::AdkInvocations => read(results::read_adk_invocations)?,
         Kind::TrpcResult => read(results::read_trpc)?,
-        Kind::WatsonxMessages => read(|root, name| vec![Recorded::new(case_of(name), &watsonx::read_messages(root))])?,
-        Kind::WatsonxAnalyze => read(|root, name| vec![Recorded::new(case_of(name), &watsonx::read_analyzed(root))])?,
+        Kind::WatsonxMessages => read(|root, name| vec![Recorded::new(case_of(name), watsonx::read_messages(root))])?,
+        Kind::WatsonxAnalyze => read(|root, name| vec![Recorded::new(case_of(name), watsonx::read_analyzed(root))])?,
         Kind::MessageList => read(openai::read)?,
         Kind::OtlpTraces => read(otlp::read)?,
         Kind::RedhatConversation | Kind::TrpcEvalSet => of_cases(load(file_name, text, &Beside::default())?),
@@ -187,7 +190,7 @@ fn load_named(file_name: &str, name: &str, text: &str) -> Result<Recording, Prob
 fn read_with(
     file_name: &str,
     text: &str,
-    json: &JsonText,
+    json: &JsonText<'_>,
     name: &str,
     kind: Kind,
     read: fn(Cursor<'_>, &str) -> Vec<Recorded>,
@@ -218,7 +221,7 @@ fn nothing_recorded(file_name: &str, kind: Kind) -> Problems {
 fn of_cases(dataset: Dataset) -> Recording {
     let mut conversations = Vec::new();
     for case in dataset.cases {
-        let Some(turns) = &case.recorded else { continue };
+        let Some(turns) = case.recorded else { continue };
         conversations.push(Recorded { session: case.session, ..Recorded::new(case.id, turns) });
     }
     // What is odd about the file as a whole is about its metrics, which recordings do without.

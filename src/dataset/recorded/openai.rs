@@ -1,11 +1,13 @@
 //! Message lists as OpenAI writes them: chat completions, the older function calls, and items of the Responses API.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::Recorded;
 use super::messages::{OTHER_PARTS, Spoken, turns_of};
 use crate::dataset::cursor::{Cursor, Spelling};
-use crate::dataset::json::{JsonNode, json_within};
+use crate::dataset::json::{JsonNode, json_of, json_within};
 use crate::dataset::model::{DatasetCall, RecordedTurn};
 
 /// Reads a list of messages, an object with `messages`, or one such object a line.
@@ -18,7 +20,7 @@ pub(super) fn read(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
         let items = value.node.items().iter().zip(1..);
         return items.map(|(item, number)| read_object(value.at(item), format!("{name}-{number}"))).collect();
     }
-    vec![Recorded::new(name, &turns_said(value, value.items()))]
+    vec![Recorded::new(name, turns_said(value, value.items()))]
 }
 
 /// The turns of these messages, which stand at `place`.
@@ -37,7 +39,7 @@ fn read_object(value: Cursor<'_>, name: String) -> Recorded {
     let messages = fields.required("messages").map(Cursor::items).unwrap_or_default();
     let turns = turns_said(value, messages);
     let id = ids.next().unwrap_or(name);
-    Recorded { model, other_ids: ids.collect(), ..Recorded::new(id, &turns) }
+    Recorded { model, other_ids: ids.collect(), ..Recorded::new(id, turns) }
 }
 
 /// The keys beside `messages` that may name the case, the plainest first.
@@ -57,14 +59,14 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
     let kind = fields.get("type").and_then(|kind| kind.node.text()).unwrap_or_default();
     match kind {
         "function_call" => {
-            let call = call_of(value.json(), "call_id")?;
-            return Some(Spoken { role: "assistant".to_owned(), calls: vec![call], ..Spoken::default() });
+            let call = call_said(value.node, "call_id")?;
+            return Some(Spoken { role: "assistant".into(), calls: vec![call], ..Spoken::default() });
         }
         "function_call_output" => {
             let result = fields.get("output").map(|output| json_within(output.json()));
             let id = fields.text("call_id");
             let results = vec![DatasetCall { id, result, ..DatasetCall::default() }];
-            return Some(Spoken { role: "tool".to_owned(), results, ..Spoken::default() });
+            return Some(Spoken { role: "tool".into(), results, ..Spoken::default() });
         }
         // They say nothing, and nothing is done by them.
         "reasoning"
@@ -76,15 +78,15 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
         kind if kind.ends_with("_call_output") => {
             let (id, result) = (fields.text("call_id"), fields.get("output").map(|output| json_within(output.json())));
             let results = vec![DatasetCall { id, result, ..DatasetCall::default() }];
-            return Some(Spoken { role: "tool".to_owned(), results, ..Spoken::default() });
+            return Some(Spoken { role: "tool".into(), results, ..Spoken::default() });
         }
         kind if kind.ends_with("_call") => {
             let calls = vec![hosted(kind.trim_end_matches("_call"), &value.json())];
-            return Some(Spoken { role: "assistant".to_owned(), calls, ..Spoken::default() });
+            return Some(Spoken { role: "assistant".into(), calls, ..Spoken::default() });
         }
         _ => {}
     }
-    let mut message = Spoken { role: fields.required("role").and_then(role_of)?.to_owned(), ..Spoken::default() };
+    let mut message = Spoken { role: fields.required("role").and_then(role_of)?, ..Spoken::default() };
     let content = fields.get("content");
     message.text = content.and_then(text_of);
     message.has_others = content.is_some_and(|content| content.node.items().iter().any(|part| said_in(part).is_none()));
@@ -93,13 +95,13 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
         message.text = fields.get("refusal").and_then(|refusal| refusal.node.text().map(str::to_owned)).or(spoken);
     }
     for call in fields.items("tool_calls") {
-        match call_of(call.json(), "id") {
+        match call_said(call.node, "id") {
             Some(call) => message.calls.push(call),
             None => call.error("this call names no function"),
         }
     }
-    message.calls.extend(fields.get("function_call").and_then(|call| call_of(call.json(), "id")));
-    if matches!(message.role.as_str(), "tool" | "function") {
+    message.calls.extend(fields.get("function_call").and_then(|call| call_said(call.node, "id")));
+    if matches!(message.role.as_ref(), "tool" | "function") {
         let result = Some(message.text.take().map_or(Value::Null, |text| json_within(Value::String(text))));
         let (id, tool) = (fields.text("tool_call_id"), fields.text("name").unwrap_or_default());
         message.results.push(DatasetCall { id, tool, result, ..DatasetCall::default() });
@@ -112,15 +114,16 @@ const ROLES: [&str; 10] =
     ["user", "assistant", "system", "developer", "tool", "function", "model", "agent", "ai", "bot"];
 
 /// Who speaks: whoever is nobody known can't be taken for the agent, nor for its user.
-fn role_of(role: Cursor<'_>) -> Option<&str> {
+fn role_of(role: Cursor<'_>) -> Option<Cow<'static, str>> {
     let name = role.text()?;
     if name == "human" {
-        return Some("user");
+        return Some("user".into());
     }
-    if !ROLES.contains(&name) {
-        role.error_with(format!("`{name}` is no role that a message can have"), format!("one of {}", ROLES.join(", ")));
+    if let Some(known) = ROLES.into_iter().find(|known| *known == name) {
+        return Some(known.into());
     }
-    Some(name)
+    role.error_with(format!("`{name}` is no role that a message can have"), format!("one of {}", ROLES.join(", ")));
+    Some(name.to_owned().into())
 }
 
 /// A call of a tool that the endpoint runs, by the name that it has in a live conversation, with its result where that is shown.
@@ -160,13 +163,30 @@ fn text_of(content: Cursor<'_>) -> Option<String> {
 }
 
 /// The text of a part: also a refusal, which is what the agent says, and the transcript of what it spoke.
-fn said_in(part: &JsonNode) -> Option<&str> {
+fn said_in<'a>(part: &'a JsonNode<'_>) -> Option<&'a str> {
     let audio = || part.get("audio").and_then(|audio| audio.get("transcript"));
     let other = || part.get("refusal").or_else(|| part.get("transcript")).or_else(audio);
     part.text().or_else(|| part.get("text").or_else(other)?.text())
 }
 
 /// A call: `{"id", "function": {"name", "arguments"}}`, or flat.
+fn call_said(call: &JsonNode<'_>, id: &str) -> Option<DatasetCall> {
+    let function = call.get("function").unwrap_or(call);
+    // A function without parameters is called with a blank text by many servers.
+    let is_blank = |args: &&JsonNode<'_>| args.text().is_some_and(|args| args.trim().is_empty());
+    let args = function.get("arguments").filter(|args| !is_blank(args)).map(|args| match args.text() {
+        Some(text) => json_of(text),
+        None => args.to_json(),
+    });
+    Some(DatasetCall {
+        id: call.get(id).and_then(JsonNode::text).map(str::to_owned),
+        tool: function.get("name")?.text()?.to_owned(),
+        args,
+        ..DatasetCall::default()
+    })
+}
+
+/// The same of a value.
 pub(super) fn call_of(value: Value, id: &str) -> Option<DatasetCall> {
     let function = value.get("function").unwrap_or(&value);
     // A function without parameters is called with a blank text by many servers.

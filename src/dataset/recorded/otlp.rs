@@ -46,7 +46,7 @@ pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
                 ..CaseSession::default()
             };
             let (id, model, error) = (id.to_owned(), model(spans), error(spans, &turns));
-            recorded.push(Recorded { id, model, session, error, turns: numbered(&turns), ..Recorded::default() });
+            recorded.push(Recorded { id, model, session, error, turns: numbered(turns), ..Recorded::default() });
         }
     }
     if is_partly_read {

@@ -93,7 +93,7 @@ fn numbered_messages(attributes: &Map<String, Value>, key: &str) -> Vec<Value> {
 /// A message of chat completions; without a role it is of this one.
 fn message_of_chat(message: &Value, role: &str) -> Spoken {
     let role = string(message, "role").unwrap_or_else(|| role.to_owned());
-    let mut spoken = Spoken { role, ..Spoken::default() };
+    let mut spoken = Spoken { role: role.into(), ..Spoken::default() };
     let content = message.get("content").cloned().map(json_within);
     let text = match &content {
         Some(Value::Array(parts)) => {
@@ -121,7 +121,7 @@ fn string(value: &Value, key: &str) -> Option<String> {
 
 /// `{"role", "parts": [{"type", …}]}`.
 fn message_of_parts(message: &Value) -> Spoken {
-    let mut spoken = Spoken { role: string(message, "role").unwrap_or_default(), ..Spoken::default() };
+    let mut spoken = Spoken { role: string(message, "role").unwrap_or_default().into(), ..Spoken::default() };
     for part in message.get("parts").and_then(Value::as_array).into_iter().flatten() {
         match part.get("type").and_then(Value::as_str) {
             Some("text") => {
@@ -158,7 +158,7 @@ fn message_of_parts(message: &Value) -> Spoken {
 
 /// `{"role", "parts": [{"text"} | {"function_call"} | {"function_response"}]}`.
 fn message_of_content(content: &Value) -> Spoken {
-    let mut spoken = Spoken { role: string(content, "role").unwrap_or_default(), ..Spoken::default() };
+    let mut spoken = Spoken { role: string(content, "role").unwrap_or_default().into(), ..Spoken::default() };
     for part in content.get("parts").and_then(Value::as_array).into_iter().flatten() {
         string(part, "text").into_iter().for_each(|it| spoken.add_text(it));
         if let Some(call) = part.get("function_call").or_else(|| part.get("functionCall")) {
@@ -202,7 +202,7 @@ pub(super) fn message_of_event(event: &OtlpRecord) -> Option<Spoken> {
     let calls = body.get("tool_calls").or_else(|| message.get("tool_calls")).cloned().map(json_within);
     let calls = calls.iter().flat_map(|calls| calls.as_array().into_iter().flatten());
     let calls: Vec<DatasetCall> = calls.filter_map(|call| call_of(call.clone(), "id")).collect();
-    let mut spoken = Spoken { role: role.to_owned(), calls, ..Spoken::default() };
+    let mut spoken = Spoken { role: role.to_owned().into(), calls, ..Spoken::default() };
     if let Some(blocks) = blocks.filter(|_| role != "tool") {
         let calls = std::mem::take(&mut spoken.calls);
         spoken = Spoken { role: spoken.role, ..blocks };

@@ -36,8 +36,8 @@ impl OtlpRecord {
 }
 
 /// The spans of a document, and its events: those of spans, and log records.
-pub(super) fn records(root: &JsonNode) -> (Vec<OtlpRecord>, Vec<OtlpRecord>) {
-    let documents: Vec<&JsonNode> =
+pub(super) fn records(root: &JsonNode<'_>) -> (Vec<OtlpRecord>, Vec<OtlpRecord>) {
+    let documents: Vec<&JsonNode<'_>> =
         if let JsonContent::List(items) = &root.content { items.iter().collect() } else { vec![root] };
     let (mut spans, mut events) = (Vec::new(), Vec::new());
     for document in documents {
@@ -58,8 +58,8 @@ pub(super) fn records(root: &JsonNode) -> (Vec<OtlpRecord>, Vec<OtlpRecord>) {
     (spans, events)
 }
 
-fn leaves<'a>(root: &'a JsonNode, outer: &str, middle: &str, inner: &str) -> Vec<&'a JsonNode> {
-    let items = |node: &'a JsonNode, key: &str| node.get(key).map(JsonNode::items).unwrap_or_default().iter();
+fn leaves<'a>(root: &'a JsonNode<'a>, outer: &str, middle: &str, inner: &str) -> Vec<&'a JsonNode<'a>> {
+    let items = |node: &'a JsonNode<'a>, key: &str| node.get(key).map(JsonNode::items).unwrap_or_default().iter();
     items(root, outer).flat_map(|resource| items(resource, middle)).flat_map(|scope| items(scope, inner)).collect()
 }
 
@@ -129,7 +129,7 @@ fn entries(node: Option<&JsonNode>) -> Map<String, Value> {
 /// An AnyValue as the value that it stands for.
 fn any_value(node: &JsonNode) -> Value {
     let Some(entry) = node.entries().first() else { return Value::Null };
-    match (entry.key.as_str(), &entry.value.content) {
+    match (entry.key.as_ref(), &entry.value.content) {
         ("arrayValue", _) => {
             entry.value.get("values").map(JsonNode::items).unwrap_or_default().iter().map(any_value).collect()
         }

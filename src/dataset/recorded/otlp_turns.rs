@@ -201,7 +201,7 @@ fn is_over(turn: &RecordedTurn) -> bool {
 fn caller_of(span: &OtlpRecord, history: &[Spoken]) -> String {
     let keys = ["gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.request.model", "gen_ai.system_instructions"];
     let own = keys.map(|key| span.attributes.get(key).map(Value::to_string));
-    let instructions = history.iter().filter(|message| matches!(message.role.as_str(), "system" | "developer"));
+    let instructions = history.iter().filter(|message| matches!(message.role.as_ref(), "system" | "developer"));
     format!("{own:?} {:?}", instructions.map(|message| &message.text).collect::<Vec<_>>())
 }
 

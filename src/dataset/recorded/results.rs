@@ -27,7 +27,7 @@ fn read_adk_case(value: Cursor<'_>) -> Option<Recorded> {
         expected.extend(pair.get("expected_invocation").and_then(read).map(adk::AdkInvocation::into_line));
     }
     let names = ["session_id", "user_id"];
-    finish(&mut conversation, &mut fields, names, &turns, expected);
+    finish(&mut conversation, &mut fields, names, turns, expected);
     // A session of ADK's: its events are the invocations above.
     conversation.state =
         fields.get("session_details").and_then(|session| session.node.get("state")).map(JsonNode::to_json);
@@ -39,7 +39,7 @@ fn read_adk_case(value: Cursor<'_>) -> Option<Recorded> {
 pub(super) fn read_adk_invocations(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
     let turns: Vec<RecordedTurn> =
         value.items().into_iter().filter_map(adk::read_invocation).map(adk::AdkInvocation::into_recorded).collect();
-    vec![Recorded::new(name, &turns)]
+    vec![Recorded::new(name, turns)]
 }
 
 /// Reads a result file of trpc-agent-go, of either generation.
@@ -65,7 +65,7 @@ fn read_trpc_case(value: Cursor<'_>) -> Option<Recorded> {
         turns.extend(pair.get("actualInvocation").and_then(read).map(trpc::TrpcInvocation::into_recorded));
         expected.extend(pair.get("expectedInvocation").and_then(read).map(trpc::TrpcInvocation::into_line));
     }
-    finish(&mut conversation, &mut fields, ["sessionId", "userId"], &turns, expected);
+    finish(&mut conversation, &mut fields, ["sessionId", "userId"], turns, expected);
     keep(&mut conversation.extra, &mut fields, &["finalEvalStatus", "overallEvalMetricResults", "score", "evalSetId"]);
     Some(conversation)
 }
@@ -74,14 +74,15 @@ fn finish(
     conversation: &mut Recorded,
     fields: &mut Fields<'_>,
     [session, user]: [&'static str; 2],
-    turns: &[RecordedTurn],
+    turns: Vec<RecordedTurn>,
     expected: Vec<UserLine>,
 ) {
+    let is_empty = turns.is_empty();
     conversation.turns = numbered(turns);
     conversation.expected = expected;
     let (id, user) = (fields.text(session), fields.text(user));
     conversation.session = CaseSession { id, user, ..CaseSession::default() };
-    if turns.is_empty() && conversation.error.is_none() {
+    if is_empty && conversation.error.is_none() {
         fields.cursor.warn("no turn of this conversation was recorded");
     }
 }

@@ -21,8 +21,8 @@ pub(super) fn read_trajectory(value: Cursor<'_>, of_set: Generation) -> Options 
         options.insert("defaultStrategy".to_owned(), read_strategy(strategy, &mut generation));
     }
     if let Some(strategies) = fields.get("toolStrategy").filter(|strategies| strategies.map().is_some()) {
-        let read = |entry: &crate::dataset::json::JsonEntry| {
-            (entry.key.clone(), read_strategy(strategies.at(&entry.value), &mut generation))
+        let read = |entry: &crate::dataset::json::JsonEntry<'_>| {
+            (entry.key.to_string(), read_strategy(strategies.at(&entry.value), &mut generation))
         };
         let by_tool = strategies.node.entries().iter().map(read).collect();
         options.insert("toolStrategy".to_owned(), Value::Object(by_tool));

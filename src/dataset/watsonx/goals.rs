@@ -142,13 +142,13 @@ fn read_call(fields: &mut Fields<'_>, any_value: Option<&str>) -> DatasetCall {
         let rule = matching.at(&entry.value);
         let known = ["strict", "optional", "ignore", "fuzzy"];
         match rule.text() {
-            Some(name) if known.contains(&name) => drop(call.rules.insert(entry.key.clone(), name.into())),
+            Some(name) if known.contains(&name) => drop(call.rules.insert(entry.key.to_string(), name.into())),
             Some(name) => {
                 rule.error_with(format!("there is no strategy `{name}`"), format!("one of {}", known.join(", ")))
             }
             None => {}
         }
-        if !paths.contains(&entry.key) {
+        if !paths.iter().any(|path| *path == entry.key) {
             let near = rule.nearest(&entry.key, paths.iter().map(String::as_str));
             let help = near.map_or_else(
                 || "it names an argument, or a dotted path below one".to_owned(),
@@ -163,7 +163,7 @@ fn read_call(fields: &mut Fields<'_>, any_value: Option<&str>) -> DatasetCall {
 /// The paths of all arguments, those of objects and of what is in them.
 fn collect_paths(node: &JsonNode, prefix: &str, paths: &mut Vec<String>) {
     for entry in node.entries() {
-        let path = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
+        let path = if prefix.is_empty() { entry.key.to_string() } else { format!("{prefix}.{}", entry.key) };
         collect_paths(&entry.value, &path, paths);
         paths.push(path);
     }

@@ -44,7 +44,7 @@ pub(super) fn check_graph<'a>(goals: Cursor<'a>, details: &[Detail<'a>]) -> Vec<
             }
             nodes.insert(name);
             unknown(name, child);
-            edges.push((entry.key.clone(), name.to_owned(), child));
+            edges.push((entry.key.to_string(), name.to_owned(), child));
         }
     }
     for (goal, place) in details {

@@ -136,6 +136,8 @@ fn a_tool_that_runs_long_reports_again_and_later_turns_answer_earlier_calls() {
     assert_eq!(transcript.tool_uses(), call);
     let by_turn = CallsByTurn::new(&transcript);
     assert_eq!((by_turn.of_turn(1), by_turn.of_turn(2), by_turn.of_turn(3)), (&call[..], &[][..], &[][..]));
+    let alone = CallsByTurn::without_results(&transcript);
+    assert_eq!((alone.of_turn(1), alone.of_turn(2)), (&[use_of(Some("1"), "f", json!({}), None)][..], &[][..]));
 }
 
 #[test]

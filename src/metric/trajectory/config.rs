@@ -107,6 +107,17 @@ impl TrajectoryConfig {
         if self.is_strict_watsonx() { transcript.first_tool_uses() } else { transcript.tool_uses() }
     }
 
+    /// Whether results of calls are compared.
+    pub fn compares_results(&self) -> bool {
+        use TrajectoryDialect::{Native, Trpc, TrpcSeed};
+        self.results.unwrap_or(matches!(self.dialect, Native | Trpc | TrpcSeed))
+    }
+
+    /// Whether results of calls are looked at, were it only to sort the calls.
+    pub fn looks_at_results(&self) -> bool {
+        self.compares_results() || self.dialect == TrajectoryDialect::TrpcSeed
+    }
+
     /// Whether watsonx' own answer is asked for, which no judge gives: embeddings do, and else letters.
     pub fn is_strict_watsonx(&self) -> bool {
         self.strict && self.dialect == TrajectoryDialect::Watsonx

@@ -104,6 +104,17 @@ impl Expectation {
         self.calls.iter().flatten().any(|call| call.rules.values().any(Rule::is_fuzzy))
     }
 
+    /// All texts in it, but for those within arguments, results and the state.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let Expectation { calls, goals, messages, unseen, reply, keywords, state: _, rubrics } = self;
+        let texts = reply.iter().chain(keywords).chain(unseen);
+        let calls = calls.iter().flatten().flat_map(texts_of_call);
+        let messages = messages.iter().flat_map(texts_of_message);
+        let goals = goals.iter().flatten().flat_map(|(goal, next)| next.iter().chain([goal]));
+        let rubrics = rubrics.iter().flat_map(texts_of_rubric);
+        texts.chain(calls).chain(messages).chain(rubrics).chain(goals).map(String::as_str)
+    }
+
     /// The problem with it.
     pub fn problems(&self) -> Vec<ExpectationProblem> {
         let calls = self.calls.as_deref().unwrap_or_default();
@@ -140,6 +151,21 @@ impl Expectation {
         }));
         problems
     }
+}
+
+fn texts_of_call(call: &ExpectedCall) -> impl Iterator<Item = &String> {
+    let ExpectedCall { name, tool, args: _, result: _, rules } = call;
+    name.iter().chain([tool]).chain(rules.keys())
+}
+
+fn texts_of_message(message: &ExpectedMessage) -> impl Iterator<Item = &String> {
+    let ExpectedMessage { name, reply, keywords } = message;
+    reply.iter().chain(keywords).chain([name])
+}
+
+fn texts_of_rubric(rubric: &Rubric) -> impl Iterator<Item = &String> {
+    let Rubric { id, text, description, rubric_type, metric, weight: _ } = rubric;
+    description.iter().chain(rubric_type).chain(metric).chain([id, text])
 }
 
 /// Something that is wrong with what is expected.

@@ -133,7 +133,7 @@ impl TrajectoryMatcher {
             count,
             mode,
             arguments: config.arguments.unwrap_or(true),
-            results: config.results.unwrap_or(matches!(dialect, Native | Trpc | TrpcSeed)),
+            results: config.compares_results(),
             absent_is_null: is_trpc,
             empty_is_null: !strict,
             has_ignore_word: is_watsonx,

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::questions::{self, PairAnswers};
 use super::{
-    CallCount, CallOrder, Expectation, ExpectationProblem, ExpectedCall, FuzzyAnswers, FuzzyPair, JudgedAssertion,
-    LettersOnly, MOST_PAIRS, MessageGoal, Trajectory, TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure,
-    TrajectoryInput, TrajectoryMatcher, UnknownGoal,
+    CallCount, CallOrder, Expectation, ExpectationProblem, ExpectedCall, FuzzyAnswers, FuzzyPair, LettersOnly,
+    MOST_PAIRS, MessageGoal, Trajectory, TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure, TrajectoryInput,
+    TrajectoryMatcher, UnknownGoal,
 };
 use crate::evidence::{CallsByTurn, Judgement, Question, QuestionTo, ToolUse, Transcript};
 use crate::metric::options::{MetricOptions, OptionsProblem, expectation_problem};
@@ -167,11 +167,14 @@ impl Metric for TrajectoryMetric {
         let asked = self.asked(input).map(|to| PairAnswers::new(self.pairs(input), to, judgements));
         let answers: &dyn FuzzyAnswers = asked.as_ref().map_or(&LettersOnly, |asked| asked);
         let deadline = input.clock.deadline(crate::script::TIME_LIMIT);
-        let calls = CallsByTurn::new(input.transcript);
+        let calls = match self.check.config().looks_at_results() {
+            true => CallsByTurn::new(input.transcript),
+            false => CallsByTurn::without_results(input.transcript),
+        };
         let in_turn = |turn: &crate::evidence::Turn, expected: &Expectation| {
             expected.calls.as_ref()?;
-            let made =
-                TrajectoryInput { actual: calls.of_turn(turn.number), deadline: Some(deadline), ..Default::default() };
+            let (actual, deadline) = (calls.of_turn(turn.number), Some(deadline));
+            let made = TrajectoryInput { actual, deadline, is_brief: input.is_brief, ..Default::default() };
             Some(self.compare(expected, made, answers))
         };
         let in_all = |expected: &Expectation| {
@@ -187,6 +190,7 @@ impl Metric for TrajectoryMetric {
                 messages: &messages,
                 assertions: &assertions,
                 deadline: Some(deadline),
+                is_brief: input.is_brief,
                 ..Default::default()
             };
             Some(self.compare(expected, made, answers))
@@ -247,13 +251,13 @@ impl TrajectoryMetric {
             ..made
         };
         match matcher.compare(input, answers) {
-            Ok(trajectory) => component(trajectory, matcher, input.assertions),
+            Ok(trajectory) => component(trajectory, matcher, &input),
             Err(error) => Component::missing(error.to_string()),
         }
     }
 }
 
-fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher, assertions: &[JudgedAssertion]) -> Component {
+fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher, input: &TrajectoryInput<'_>) -> Component {
     use TrajectoryFigure::{JourneyCompletion, JourneySuccess, Match, Resisted, TextMatch};
     let figure = matcher.config().score;
     let figures = &trajectory.figures;
@@ -272,6 +276,10 @@ fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher, assertions: &[
     let Some(score) = trajectory.figures.get(figure).and_then(Score::new) else {
         return Component::not_applicable("nothing is expected that this figure counts");
     };
+    if input.is_brief {
+        return Component::scored(score, String::new());
+    }
+    let assertions = input.assertions;
     let failed = assertions.iter().filter(|it| it.holds == Ok(false)).map(|it| it.text.as_str()).collect::<Vec<_>>();
     let is_about_all = figure == Match || figure.rests_on_assertions();
     let why = match &trajectory.explanation {

@@ -1,7 +1,5 @@
 //! The parts of metrics, over the trials of their cases: tasks, assertions, and what a judge names.
 
-use std::collections::BTreeMap;
-
 use super::TrialLocation;
 use crate::record::{Tally, TrialRecord};
 use crate::score::{Component, Dimension, Item, PassLine, Score, Vacuity, Weight};
@@ -30,12 +28,36 @@ pub(in crate::report) struct PartRow {
     pub(in crate::report) weight: Weight,
     /// When it came out well.
     pub(in crate::report) line: PassLine,
-    /// Its results by group. Most have one, and a map has room for several: what has no content yet must be small.
-    pub(in crate::report) groups: BTreeMap<usize, Box<PartResult>>,
+    /// Its results by group.
+    pub(in crate::report) groups: GroupResults,
     /// It held before the first message of some trial, and counts in all of those.
     pub(in crate::report) held_before: Option<bool>,
     /// Why it was not checked whether it can fail.
     pub(in crate::report) not_checked: Option<String>,
+}
+
+/// Results by group, in the order of the groups. Most parts have one, so that there is room for no more at first.
+#[derive(Debug, Default)]
+pub(in crate::report) struct GroupResults(Vec<(usize, Box<PartResult>)>);
+
+impl GroupResults {
+    /// Each group with its result.
+    pub(in crate::report) fn iter(&self) -> impl Iterator<Item = (usize, &PartResult)> {
+        self.0.iter().map(|(group, made)| (*group, &**made))
+    }
+
+    /// The result of a group, which has none yet perhaps.
+    fn of(&mut self, group: usize) -> &mut PartResult {
+        let place = match self.0.binary_search_by_key(&group, |(known, _)| *known) {
+            Ok(place) => place,
+            Err(place) => {
+                self.0.reserve_exact(usize::from(self.0.is_empty()));
+                self.0.insert(place, (group, Box::default()));
+                place
+            }
+        };
+        &mut self.0[place].1
+    }
 }
 
 /// The result of a task or an assertion in one group.
@@ -126,13 +148,16 @@ pub(super) struct GatheredParts {
     /// Sorted by their keys.
     apart: Vec<PartRow>,
     /// All beyond them.
-    others: Option<PartRow>,
+    others: Option<Box<PartRow>>,
 }
 
 impl GatheredParts {
     /// Takes in the parts of one trial's dimension. An item is the part of its key and turn that no other item of its trial is.
     pub(super) fn add(&mut self, of: OfGroup<'_>, dimension: &Dimension) {
         let line = dimension.pass_line();
+        if self.apart.is_empty() {
+            self.apart.reserve_exact(dimension.items.len().min(MOST_PARTS));
+        }
         for (place, item) in dimension.items.iter().enumerate() {
             let before = dimension.items[..place].iter();
             let alike = before.filter(|it| it.turn == item.turn && it.key() == item.key()).count();
@@ -148,7 +173,7 @@ impl GatheredParts {
                 }
                 // Those that stand apart are all before it, now and later.
                 Err(MOST_PARTS) => {
-                    let others = self.others.get_or_insert_with(|| part().of_others());
+                    let others = self.others.get_or_insert_with(|| Box::new(part().of_others()));
                     others.note_first(first, line);
                     others
                 }
@@ -167,7 +192,7 @@ impl GatheredParts {
     fn push_out_last(&mut self) {
         match (self.apart.pop(), &mut self.others) {
             (Some(last), Some(others)) => others.merge(last),
-            (last, others) => *others = last.map(PartRow::of_others),
+            (last, others) => *others = last.map(|last| Box::new(last.of_others())),
         }
     }
 
@@ -175,7 +200,7 @@ impl GatheredParts {
     pub(super) fn in_order(&self) -> Vec<&PartRow> {
         let mut parts: Vec<&PartRow> = self.apart.iter().collect();
         parts.sort_by_key(|part| part.first);
-        parts.extend(&self.others);
+        parts.extend(self.others.as_deref());
         parts
     }
 }
@@ -190,7 +215,7 @@ impl PartRow {
             label: item.label.clone(),
             weight: item.weight,
             line,
-            groups: BTreeMap::new(),
+            groups: GroupResults::default(),
             held_before: None,
             not_checked: None,
         }
@@ -215,7 +240,7 @@ impl PartRow {
     }
 
     fn add(&mut self, OfGroup { group, trial }: OfGroup<'_>, item: &Item, line: PassLine) {
-        let made = self.groups.entry(group).or_default();
+        let made = self.groups.of(group);
         made.tally.add(&item.component);
         let score = item.component.score();
         let is_whole = score == Some(Score::ONE);
@@ -256,8 +281,8 @@ impl PartRow {
     /// Takes in the trials of another part.
     fn merge(&mut self, other: PartRow) {
         self.note_first(other.first, other.line);
-        for (group, made) in other.groups {
-            self.groups.entry(group).or_default().merge(*made);
+        for (group, made) in other.groups.0 {
+            self.groups.of(group).merge(*made);
         }
         self.held_before = match (self.held_before, other.held_before) {
             (Some(own), Some(others)) => Some(own && others),

@@ -28,7 +28,7 @@ fn parts(trials: &[TrialRecord]) -> Vec<(String, usize, f64)> {
     let mut gathered = Gathered::default();
     trials.iter().for_each(|trial| gathered.add(0, trial));
     let made = |part: &PartRow| {
-        let tally = &part.groups[&0].tally;
+        let tally = &part.groups.iter().next().unwrap().1.tally;
         (part.label.clone(), tally.scored, tally.mean().map_or(f64::NAN, Score::get))
     };
     gathered.parts("c", "completeness").into_iter().map(made).collect()
@@ -98,7 +98,7 @@ fn beyond_the_most_parts_are_the_same_in_whichever_order_trials_end() {
             )
         };
         let part = |part: &PartRow| {
-            (part.label.clone(), part.first, part.groups.iter().map(|(group, it)| made(group, it)).collect::<Vec<_>>())
+            (part.label.clone(), part.first, part.groups.iter().map(|(group, it)| made(&group, it)).collect::<Vec<_>>())
         };
         gathered.parts("c", "completeness").into_iter().map(part).collect::<Vec<_>>()
     };

@@ -90,7 +90,7 @@ impl FailureCounts {
             PartStatus::Failed => self.failed += 1,
             PartStatus::Missing => self.missing += 1,
             PartStatus::Well => {
-                let lowest = part.groups.values().filter_map(|made| made.lowest);
+                let lowest = part.groups.iter().filter_map(|(_, made)| made.lowest);
                 self.lowest = lowest.chain(self.lowest).min_by(|a, b| a.get().total_cmp(&b.get()));
             }
         }
@@ -131,7 +131,7 @@ fn failed_rows(part: &PartRow, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, 
     type Groups = BTreeMap<usize, TrialLocation>;
     let mut found: Vec<((String, String, bool), Groups)> = Vec::new();
     let mut standing = PartStatus::Unchecked;
-    for (group, made) in &part.groups {
+    for (group, made) in part.groups.iter() {
         let component = made.tally.component();
         let is_missing = matches!(component, Some(Component::Missing { .. }));
         let partly = made.missing().filter(|_| !is_missing && made.failed.is_none());
@@ -152,8 +152,8 @@ fn failed_rows(part: &PartRow, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, 
             None => (mark(made, holds), made.reasons().join("; "), is_missing),
         };
         match found.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, groups)) => drop(groups.insert(*group, place)),
-            None => found.push((key, BTreeMap::from([(*group, place)]))),
+            Some((_, groups)) => drop(groups.insert(group, place)),
+            None => found.push((key, BTreeMap::from([(group, place)]))),
         }
     }
     let rows = found.into_iter().map(|((mark, why, is_missing), groups)| {

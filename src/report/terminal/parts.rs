@@ -38,8 +38,8 @@ fn write_dimension(page: &mut Page, run: &Run<'_>, case: &str, dimension: &Gathe
         let group = run.overview.groups.get(group);
         group.map_or_else(String::new, |group| run.names.group_within_case(group))
     };
-    let groups = parts.iter().flat_map(|part| part.groups.keys());
-    let names = groups.map(|group| name(*group).width()).max().unwrap_or_default();
+    let groups = parts.iter().flat_map(|part| part.groups.iter());
+    let names = groups.map(|(group, _)| name(group).width()).max().unwrap_or_default();
     let of = if run.names.tell_cases() { format!(" · {}", plain(case)) } else { String::new() };
     page.gap();
     page.paragraph(0, Ink::bold, &format!("{}{of}", dimension.title()));
@@ -48,12 +48,12 @@ fn write_dimension(page: &mut Page, run: &Run<'_>, case: &str, dimension: &Gathe
         if let Some(doubt) = doubt(run, case, dimension, part) {
             page.paragraph(5, Ink::unsure, &doubt.text);
         }
-        for (group, made) in &part.groups {
+        for (group, made) in part.groups.iter() {
             let (paint, mark) = mark(made, dimension.holds, part.line);
             let why = why(made, dimension.holds, run);
             let mut lines = if dimension.is_block { why.split('\n').collect() } else { vec![why.as_str()] }.into_iter();
             let first = lines.next().unwrap_or_default();
-            page.aligned(5, [(&name(*group), names), (&mark, MARK)], paint, first);
+            page.aligned(5, [(&name(group), names), (&mark, MARK)], paint, first);
             lines.for_each(|line| page.aligned(5, [("", names), ("", MARK + leading(line))], Ink::unpainted, line));
         }
     }

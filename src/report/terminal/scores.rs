@@ -256,6 +256,6 @@ fn case_cell(figure: &ModelFigure, case: &str) -> FigureCell {
 /// Whether something failed in a case, or a part of its score is missing.
 fn has_failed(run: &Run<'_>, case: &str) -> bool {
     let parts = run.gathered.measured.iter().flat_map(|dimension| run.gathered.parts(case, &dimension.name));
-    let mut made = parts.flat_map(|part| part.groups.values());
-    run.gathered.is_troubled(case) || made.any(|made| made.failed.is_some() || made.tally.missing > 0)
+    let mut made = parts.flat_map(|part| part.groups.iter());
+    run.gathered.is_troubled(case) || made.any(|(_, made)| made.failed.is_some() || made.tally.missing > 0)
 }

@@ -234,7 +234,7 @@ fn judged(
     asking.check(&loaded.job, loaded.file.clone())?;
     let (mut held, mut expected) = (Vec::new(), Vec::new());
     for KnownConversation { name, file, known, must_fail, recorded, .. } in conversations {
-        let (file_stem, id) = (name.clone(), name.clone());
+        let (file_stem, id, file) = (name.as_str().into(), name.clone(), file.into());
         held.push((
             RecordingKey { id, other_ids: Vec::new(), model: None, session: None, file_stem, file, line: 1 },
             recorded,

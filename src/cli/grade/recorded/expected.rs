@@ -12,8 +12,8 @@ use super::super::super::datasets;
 use super::super::super::error::{CliError, FileArgument};
 use super::super::super::jobs::{self, Loaded};
 use super::super::super::prompts::PromptFiles;
-use crate::dataset::{self, CaseKey, Dataset, DiskFiles, Files, LargeDataset, LowerOptions};
-use crate::job::{self, Case, CaseSession, Job, User};
+use crate::dataset::{self, CaseKey, Dataset, DiskFiles, Files, LargeDataset, LowerOptions, LoweredJob};
+use crate::job::{self, Case, CaseSession, Job, SeparateExpectations, User};
 use crate::plan::Refusal;
 use crate::report;
 use crate::secret::Secret;
@@ -115,14 +115,22 @@ fn job_of_dataset(
     let of_reading: Vec<String> = dataset.warnings.iter().map(datasets::reading_warning).collect();
     let options =
         LowerOptions { is_recorded: true, is_part, ..datasets::NOBODY.lowering(args.recorded.reading.dialect_strict) };
-    let dataset = without_talk(dataset);
-    let lowered = dataset::lower(&dataset, &options);
+    let mut dataset = without_talk(dataset);
+    let lowered = dataset::lower_from(&mut dataset, &options);
     dataset::check_expected(typed, &dataset, &lowered).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+    let LoweredJob { document, expected, warnings } = lowered;
     // Nobody is shown the text of a part, and it takes as long as all else.
-    let text = if is_part { None } else { Some(readable_as_yaml(lowered.document.to_string())) };
-    context.redactor().learn_all(job::secrets_of_document(&lowered.document).iter().map(Secret::expose));
+    let text = if is_part { None } else { Some(readable_as_yaml(document.to_string())) };
+    let secrets = match is_part {
+        true => job::secrets_of_part(&document, &expected),
+        false => job::secrets_of_document(&document),
+    };
+    context.redactor().learn_all(secrets.iter().map(Secret::expose));
     let templates = PromptFiles::for_job(Path::new(typed), args.files.prompts.as_deref());
-    let job = load_job(typed, lowered.document, text.as_deref(), &templates)?;
+    let job = match &text {
+        Some(text) => load_job(typed, document, text, &templates)?,
+        None => load_part(typed, document, expected, &templates)?,
+    };
     let key = |((id, session), case): ((String, Option<String>), &Arc<Case>)| CaseKey {
         ids: vec![id, case.id.clone()],
         session,
@@ -130,7 +138,7 @@ fn job_of_dataset(
     let keys = ids.into_iter().zip(&job.cases).map(key).collect();
     let templates = templates.into_templates();
     let loaded = Loaded { file: typed.to_owned(), text: text.unwrap_or_default(), job, templates, selection: None };
-    let of_lowering = lowered.warnings.into_iter().map(|warning| format!("{typed}: {warning}"));
+    let of_lowering = warnings.into_iter().map(|warning| format!("{typed}: {warning}"));
     Ok((ExpectedJob { loaded, keys, large: None }, of_reading.into_iter().chain(of_lowering).collect()))
 }
 
@@ -188,26 +196,69 @@ pub(super) fn cases_of(
 /// The most bytes of a job that is checked as a file would be.
 const CHECKED: usize = 128 << 10;
 
-/// The job of a document, and of its text where that is at hand. Of one with more cases than somebody would write down, all is
-/// checked but the most of them.
-fn load_job(typed: &str, mut document: Value, text: Option<&str>, templates: &PromptFiles) -> Result<Job, CliError> {
-    let load = |text: &str| {
-        job::load_lowered(typed, text, templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))
-    };
-    let is_one_case = document["cases"].as_array().is_none_or(|cases| cases.len() < 2);
-    match text {
-        Some(text) if is_one_case || text.len() <= CHECKED => return load(text),
-        None if is_one_case => return load(&readable_as_yaml(document.to_string())),
-        _ => {}
+/// The job of a document and its text. Of one with more cases than somebody would write down, all is checked but the most of them.
+fn load_job(typed: &str, mut document: Value, text: &str, templates: &PromptFiles) -> Result<Job, CliError> {
+    if has_one_case(&document) || text.len() <= CHECKED {
+        return load_text(typed, text, templates);
     }
     let cases = document["cases"].take();
-    let first = cases.as_array().into_iter().flatten().take(10);
-    document["cases"] = first.min_by_key(|case| case.to_string().len()).cloned().into_iter().collect();
-    let checked = load(&readable_as_yaml(document.to_string()))?;
+    let first = cases.as_array().into_iter().flatten().take(SAMPLE).cloned();
+    let checked = check_one(typed, &mut document, first, templates)?;
     document["cases"] = cases;
     let mut job = Job::restored(&document).map_err(|error| CliError::Internal(format!("{typed}: {error}")))?;
-    (job.folder, job.digest) = (checked.folder, text.map_or(checked.digest, job::digest));
+    (job.folder, job.digest) = (checked.folder, job::digest(text));
     Ok(job)
+}
+
+/// The job of a part of a larger file, of which all is checked but the most of its cases. Their expectations stand beside the
+/// document.
+fn load_part(
+    typed: &str,
+    mut document: Value,
+    expected: Vec<SeparateExpectations>,
+    templates: &PromptFiles,
+) -> Result<Job, CliError> {
+    let is_one_case = has_one_case(&document);
+    let cases = document["cases"].take();
+    let whole = |(case, expected): (&Value, &SeparateExpectations)| {
+        let mut case = case.clone();
+        expected.write_into(&mut case);
+        case
+    };
+    let first = cases.as_array().into_iter().flatten().zip(&expected).take(SAMPLE).map(whole);
+    let checked = check_one(typed, &mut document, first, templates)?;
+    if is_one_case {
+        return Ok(checked);
+    }
+    document["cases"] = cases;
+    let job = Job::restored_with(&document, expected);
+    let mut job = job.map_err(|error| CliError::Internal(format!("{typed}: {error}")))?;
+    (job.folder, job.digest) = (checked.folder, checked.digest);
+    Ok(job)
+}
+
+/// Of how many cases the shortest is checked.
+const SAMPLE: usize = 10;
+
+/// The job with the shortest of these cases alone, checked as a file would be; the document has that case then.
+fn check_one(
+    typed: &str,
+    document: &mut Value,
+    cases: impl Iterator<Item = Value>,
+    templates: &PromptFiles,
+) -> Result<Job, CliError> {
+    document["cases"] = cases.min_by_key(|case| case.to_string().len()).into_iter().collect();
+    let text = readable_as_yaml(document.to_string());
+    let checked = job::load_document(typed, &text, document, templates);
+    checked.map_err(|problems| CliError::InvalidJobs(vec![problems]))
+}
+
+fn load_text(typed: &str, text: &str, templates: &PromptFiles) -> Result<Job, CliError> {
+    job::load_lowered(typed, text, templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))
+}
+
+fn has_one_case(document: &Value) -> bool {
+    document["cases"].as_array().is_none_or(|cases| cases.len() < 2)
 }
 
 /// The same without the parts that only a live agent gets: a warning about them is no help.

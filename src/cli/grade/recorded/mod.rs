@@ -96,7 +96,7 @@ pub(super) fn note_unused(args: &RecordedArgs, printer: &Printer) {
 
 /// Finds the case of each recording, and tells what has none.
 fn match_all(jobs: Vec<ExpectedJob>, held: &RecordedConversations, notes: &mut Vec<String>) -> Vec<Matched> {
-    let keys: Vec<_> = held.keys.iter().map(|held| held.key.clone()).collect();
+    let keys: Vec<_> = held.keys.iter().map(|held| &held.key).collect();
     let is_only = jobs.len() == 1;
     let mut is_about_none = vec![true; keys.len()];
     let mut matched = Vec::new();

@@ -202,7 +202,7 @@ fn instructions_of_a_simulator_are_a_trait_where_they_are_no_template_with_state
         let config = Some(NamedText { name: "test_config.json".to_owned(), text: config });
         let beside = crate::dataset::Beside { config, ..Default::default() };
         let dataset = crate::dataset::load("s.evalset.json", &set.to_string(), &beside).unwrap();
-        let crate::dataset::LoweredJob { document, warnings } = lower(&dataset, &options());
+        let crate::dataset::LoweredJob { document, warnings, .. } = lower(&dataset, &options());
         (document["cases"][0]["traits"].clone(), warnings.join("\n"))
     };
     let (traits, warning) = of(
@@ -294,7 +294,7 @@ fn mocks_of_a_part_of_the_arguments_become_paths() {
         {"name": "t", "llmGenerator": {"prompt": "Make up a price."}},
     ]}}]}]});
     let dataset = crate::dataset::load("s.evalset.json", &set.to_string(), &Default::default()).unwrap();
-    let crate::dataset::LoweredJob { document, warnings } =
+    let crate::dataset::LoweredJob { document, warnings, .. } =
         lower(&dataset, &LowerOptions { mocks_tools: true, ..options() });
     assert_eq!(
         document["cases"][0]["script"][0]["mocks"],

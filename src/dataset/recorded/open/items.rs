@@ -26,10 +26,14 @@ pub(in crate::dataset) fn cut(
         if buffer.is_empty() {
             break;
         }
-        for (offset, byte) in buffer.iter().enumerate() {
+        let mut offset = 0;
+        loop {
+            offset += scan.pass_over(&buffer[offset..]);
+            let Some(byte) = buffer.get(offset) else { break };
             if !scan.take(*byte, at + offset as u64) {
                 return Ok(None);
             }
+            offset += 1;
         }
         let read = buffer.len();
         at += read as u64;
@@ -85,7 +89,57 @@ enum Comment {
 /// The byte order mark, which some editors write before a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// Whether a byte can say something, outside of texts and within them.
+const SAYS_SOMETHING: [[bool; 256]; 2] = [says_something(b"\"[]{}/#\n"), says_something(b"\"\\\n")];
+
+const fn says_something(bytes: &[u8]) -> [bool; 256] {
+    let mut says = [false; 256];
+    let mut at = 0;
+    while at < bytes.len() {
+        says[bytes[at] as usize] = true;
+        at += 1;
+    }
+    says
+}
+
 impl Scan<'_> {
+    /// Passes over what is deep within an item, which is most of a document; returns how many bytes that are. What ends an item or may
+    /// begin a comment is left to [`Scan::take`].
+    fn pass_over(&mut self, bytes: &[u8]) -> usize {
+        let Some(depth) = self.list.filter(|depth| self.stack.len() > *depth && !self.items.is_empty()) else {
+            return 0;
+        };
+        let may_begin_comment = !self.is_text && self.previous == b'/';
+        if self.is_escaped || self.comment.is_some() || may_begin_comment {
+            return 0;
+        }
+        let mut at = 0;
+        loop {
+            let says_something = &SAYS_SOMETHING[usize::from(self.is_text)];
+            let plain = bytes[at..].iter().position(|byte| says_something[usize::from(*byte)]);
+            let next = plain.map_or(bytes.len(), |plain| at + plain);
+            if let (false, Some(last)) = (self.is_text, bytes[at..next].last()) {
+                self.previous = *last;
+            }
+            at = next;
+            let Some(byte) = bytes.get(at) else { return at };
+            match (self.is_text, byte) {
+                (_, b'\n') => self.line += 1,
+                (true, b'"') => self.is_text = false,
+                (false, b'"') => self.is_text = true,
+                (false, b'[' | b'{') => self.stack.push(*byte),
+                (false, b']' | b'}') if self.stack.len() > depth + 1 => {
+                    self.stack.pop();
+                }
+                _ => return at,
+            }
+            if !self.is_text || *byte == b'"' {
+                self.previous = *byte;
+            }
+            at += 1;
+        }
+    }
+
     /// Takes the next byte; `false` where this can't be such a document.
     fn take(&mut self, byte: u8, at: u64) -> bool {
         if usize::try_from(at).is_ok_and(|at| BYTE_ORDER_MARK.get(at) == Some(&byte)) {
@@ -232,6 +286,29 @@ mod tests {
         let (_, found) = items(text).unwrap();
         assert_eq!(found, ["{\"a\": \"// # /*\"}", "{\"b\": 2 /* } \" */}"]);
         assert!(items("// a\n{}\n{}").is_none(), "a document a line");
+    }
+
+    #[test]
+    fn what_is_passed_over_says_nothing() {
+        let texts = [
+            "{\"eval_cases\": [{\"a\": [1, {\"b\": \"x\\\"]},\\\\\"}]},\n {\"c\": \"[\n\", // } \"\n \"d\": 4/5 /* ] */}, 3, [\"\"], {}\n]}",
+            "{\"eval_cases\": [{\"a\": 1}, {\"b\": \"# no comment\", # one }\n\"c\": [[], {}]} , {\"d\":\"\\u0022]\"}]} ",
+        ];
+        for text in texts {
+            let scanned = |passes_over: bool| {
+                let mut scan = Scan { lists: vec!["eval_cases"], ..Scan::default() };
+                let mut at = 0;
+                loop {
+                    at += if passes_over { scan.pass_over(&text.as_bytes()[at..]) } else { 0 };
+                    let Some(byte) = text.as_bytes().get(at) else { break };
+                    assert!(scan.take(*byte, at as u64));
+                    at += 1;
+                }
+                (scan.items, scan.line, String::from_utf8(scan.after).unwrap(), scan.stack)
+            };
+            assert_eq!(scanned(true), scanned(false), "{text}");
+            assert!(scanned(true).0.len() >= 3, "{text}");
+        }
     }
 
     #[test]

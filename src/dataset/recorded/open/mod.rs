@@ -7,9 +7,10 @@ mod pieces;
 mod traces;
 
 use std::cell::RefCell;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::super::files::PartReader;
 use super::super::findings::about_file;
 use super::super::load::{single, stem};
 use super::super::{Files, Kind};
@@ -32,9 +33,9 @@ pub struct RecordingKey {
     /// The id of its session.
     pub session: Option<String>,
     /// The name of its file, without folders and endings.
-    pub file_stem: String,
+    pub file_stem: Arc<str>,
     /// Its file.
-    pub file: PathBuf,
+    pub file: Arc<Path>,
     /// The line at which it, or what it is read with, begins.
     pub line: usize,
 }
@@ -56,6 +57,8 @@ pub struct Recordings {
     /// The file, the piece and the place in it of each.
     places: Vec<(usize, usize, usize)>,
     held: RefCell<HeldPiece>,
+    /// The file of which parts were read last, by its place.
+    reader: RefCell<(usize, Option<PartReader>)>,
     /// Deviations that were accepted: what is odd, and what was left out.
     pub warnings: Vec<Problem>,
 }
@@ -74,6 +77,7 @@ impl Recordings {
             keys: Vec::new(),
             places: Vec::new(),
             held: RefCell::new((None, Ok(Vec::new()))),
+            reader: RefCell::new((0, None)),
             warnings: Vec::new(),
         };
         match files.is_folder(path) {
@@ -88,14 +92,23 @@ impl Recordings {
         self.files.iter().map(|file| (file.path.as_path(), file.kind))
     }
 
+    /// How many conversations there are.
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
     /// The conversation of this key, or why it can't be read. What is read together with it is held until another one is asked
     /// for.
     pub fn conversation(&self, key: usize, files: &dyn Files) -> Option<Result<Recorded, Problems>> {
         let (file, piece, place) = *self.places.get(key)?;
         let mut held = self.held.borrow_mut();
         if held.0 != Some((file, piece)) {
+            let mut reader = self.reader.borrow_mut();
+            if reader.0 != file {
+                *reader = (file, None);
+            }
             let (file, piece) = (&self.files[file], &self.files[file].pieces.list[piece]);
-            let read = file.text_of(piece, files).and_then(|text| file.read(piece, &text));
+            let read = file.text_of(piece, files, &mut reader.1).and_then(|text| file.read(piece, &text));
             let read = read.map(|(conversations, _)| conversations.into_iter().map(Some).collect());
             *held = (Some((self.places[key].0, self.places[key].1)), read);
         }
@@ -112,9 +125,9 @@ impl Recordings {
         files: &'a dyn Files,
     ) -> impl Iterator<Item = Result<Recorded, Problems>> + use<'a> {
         self.files.iter().flat_map(move |file| {
-            let pieces = file.pieces.list.iter();
+            let (pieces, mut reader) = (file.pieces.list.iter(), None);
             pieces.flat_map(move |piece| {
-                let read = file.text_of(piece, files).and_then(|text| file.read(piece, &text));
+                let read = file.text_of(piece, files, &mut reader).and_then(|text| file.read(piece, &text));
                 match read {
                     Ok((conversations, _)) => {
                         conversations.into_iter().map(Ok).collect::<Vec<Result<Recorded, Problems>>>()
@@ -132,15 +145,22 @@ impl Recordings {
         let nothing_read = |problems| Refused { problems, has_conversations: false };
         let pieces = pieces::cut(path, files, &mut warnings).map_err(nothing_read)?;
         let mut file = RecordedFile { path: path.to_path_buf(), kind: Kind::MessageList, pieces };
-        let mut problems = Vec::new();
+        let (mut problems, mut reader) = (Vec::new(), None);
         let mut list = std::mem::take(&mut file.pieces.list);
+        let stem: Arc<str> = case_of(stem(&name)).into();
+        let shared: Arc<Path> = path.into();
+        let key = |names: ConversationNames, line: usize| {
+            let ConversationNames { id, other_ids, model, session } = names;
+            let (file_stem, file) = (stem.clone(), shared.clone());
+            RecordingKey { id, other_ids, model, session, file_stem, file, line }
+        };
         for (at, piece) in list.iter_mut().enumerate() {
             if let Some(seen) = piece.seen.take() {
                 (piece.conversations, file.kind) = (1, Kind::MessageList);
-                keys.push(key(path, seen, piece.line));
+                keys.push(key(*seen, piece.line));
                 continue;
             }
-            match file.text_of(piece, files).and_then(|text| file.read(piece, &text)) {
+            match file.text_of(piece, files, &mut reader).and_then(|text| file.read(piece, &text)) {
                 Ok((conversations, of_piece)) => {
                     piece.conversations = conversations.len();
                     if at == 0 {
@@ -149,7 +169,7 @@ impl Recordings {
                     warnings.extend(of_piece.1);
                     keys.extend(conversations.into_iter().map(|it| {
                         let Recorded { id, other_ids, model, session, .. } = it;
-                        key(path, ConversationNames { id, other_ids, model, session: session.id }, piece.line)
+                        key(ConversationNames { id, other_ids, model, session: session.id }, piece.line)
                     }));
                 }
                 Err(of_piece) => problems.extend(of_piece.list),
@@ -191,22 +211,24 @@ struct Refused {
 const MOST_PROBLEMS: usize = 20;
 
 impl RecordedFile {
-    /// The text of a piece; line breaks stand between what is read together.
-    fn text_of(&self, piece: &Piece, files: &dyn Files) -> Result<String, Problems> {
+    /// The text of a piece; line breaks stand between what is read together. The file stays open in `reader`.
+    fn text_of(&self, piece: &Piece, files: &dyn Files, reader: &mut Option<PartReader>) -> Result<String, Problems> {
         let unreadable = |error: std::io::Error| {
             single(about_file(&name(&self.path), format!("this file can't be read: {error}"), None))
         };
         if piece.spans.is_empty() {
             return files.read(&self.path).map_err(unreadable);
         }
-        let mut reader = files.reader(&self.path).map_err(unreadable)?;
+        let reader = match reader {
+            Some(reader) => reader,
+            None => reader.insert(PartReader::open(&self.path, files).map_err(unreadable)?),
+        };
         let mut bytes = self.pieces.before.clone().into_bytes();
         for (number, (start, length)) in piece.spans.iter().enumerate() {
             if number > 0 {
                 bytes.push(b'\n');
             }
-            reader.seek(SeekFrom::Start(*start)).map_err(unreadable)?;
-            reader.by_ref().take(*length).read_to_end(&mut bytes).map_err(unreadable)?;
+            reader.read(*start, *length, &mut bytes).map_err(unreadable)?;
         }
         bytes.extend_from_slice(self.pieces.after.as_bytes());
         String::from_utf8(bytes).map_err(|_| {
@@ -238,12 +260,6 @@ impl RecordedFile {
             }
         }
     }
-}
-
-fn key(path: &Path, names: ConversationNames, line: usize) -> RecordingKey {
-    let ConversationNames { id, other_ids, model, session } = names;
-    let file_stem = case_of(stem(&name(path))).to_owned();
-    RecordingKey { id, other_ids, model, session, file_stem, file: path.to_path_buf(), line }
 }
 
 fn name(path: &Path) -> String {

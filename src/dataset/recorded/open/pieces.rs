@@ -23,7 +23,7 @@ pub(in crate::dataset) struct Piece {
     /// Which of the file's pieces it is, from 1; `None` for the whole file.
     pub(super) number: Option<usize>,
     /// What names its one conversation, where that was seen without reading all of it.
-    pub(super) seen: Option<ConversationNames>,
+    pub(super) seen: Option<Box<ConversationNames>>,
     /// How many conversations it has.
     pub(super) conversations: usize,
 }
@@ -145,6 +145,8 @@ fn cut_lines(
     warnings: &mut Vec<Problem>,
 ) -> std::io::Result<Result<(Vec<Piece>, usize), Problems>> {
     let (mut list, mut traces, mut filled) = (Vec::new(), traces::Traces::default(), 0);
+    let file_name = name(path);
+    let stem = super::stem(&file_name);
     loop {
         filled += 1;
         let (line, number) = (lines.line, list.len() + traces.len() + 1);
@@ -160,13 +162,12 @@ fn cut_lines(
                     // In the order of `ID_KEYS`.
                     let ids = [head.case, head.id, head.conversation_id, head.session_id];
                     let mut ids = ids.into_iter().flatten().filter_map(|id| id_of(&id));
-                    let stem = super::stem(&name(path)).to_owned();
-                    piece.seen = Some(ConversationNames {
+                    piece.seen = Some(Box::new(ConversationNames {
                         id: ids.next().unwrap_or_else(|| format!("{stem}-{number}")),
                         other_ids: ids.collect(),
                         model: head.model.and_then(|model| model.as_str().map(str::to_owned)),
                         session: None,
-                    });
+                    }));
                 }
                 list.push(piece);
             }
@@ -185,6 +186,7 @@ fn cut_lines(
         }
     }
     list.extend(traces.into_pieces());
+    list.shrink_to_fit();
     Ok(Ok((list, filled)))
 }
 
