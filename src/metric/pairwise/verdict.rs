@@ -89,6 +89,8 @@ pub(super) fn read(raw: &str, first: &Messages<'_>, second: &Messages<'_>) -> Re
         return Err(ReplyError::Contradiction(key));
     }
     let wrong = |why: String| Err(ReplyError::Verdicts(vec![why]));
+    // Asked for once more.
+    let unfounded = |why: String| Err(ReplyError::InPart(vec![why]));
     let written: WrittenPreference = match serde_json::from_str(raw.trim()) {
         Ok(written) => written,
         Err(error) if error.is_data() => {
@@ -105,7 +107,7 @@ pub(super) fn read(raw: &str, first: &Messages<'_>, second: &Messages<'_>) -> Re
             Place::Second => (second, "second"),
         };
         if !of.iter().any(|(_, text)| is_quoted_from(&quote.text, text)) {
-            return wrong(format!(
+            return unfounded(format!(
                 "The verdict quotes \"{}\", which does not stand in the {name} conversation.",
                 visible(&quote.text.chars().take(80).collect::<String>())
             ));
@@ -116,7 +118,7 @@ pub(super) fn read(raw: &str, first: &Messages<'_>, second: &Messages<'_>) -> Re
         own.iter().any(|(from, text)| *from == "assistant" && is_quoted_from(&quote.text, text))
     };
     if written.verdict != Preference::Equal && !written.quotes.iter().any(is_of_assistant) {
-        return wrong("The verdict quotes nothing that an assistant said.".to_owned());
+        return unfounded("The verdict quotes nothing that an assistant said.".to_owned());
     }
     let mark = if written.quotes.iter().any(is_of_assistant) { "" } else { Component::UNSUPPORTED };
     Ok(PairVerdict { better: written.verdict, reason: visible(&written.reason) + mark })
