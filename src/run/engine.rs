@@ -15,7 +15,7 @@ use super::preflight::PreflightFailure;
 use super::provenance::prices;
 use super::refusals::ModelRefusals;
 use super::resources::RunResources;
-use super::sink::{Durability, Sink};
+use super::sink::{Durability, Sink, TapedSink};
 use super::stuck_persona::StuckPersona;
 use crate::cache::Cache;
 use crate::cassette::Cassette;
@@ -104,6 +104,10 @@ impl Engine {
             cassette,
             cache,
         } = deps;
+        let sink: Arc<dyn Sink> = match &cassette {
+            Cassette::Off => sink,
+            _ => Arc::new(TapedSink { sink, cassette: cassette.clone() }),
+        };
         let cache = if cassette.is_replayed() { Cache::OFF } else { cache };
         // Nothing is spent in replay, and what a limit ended then is noted.
         let spend = if cassette.is_replayed() { SpendLimits::default() } else { plan.job.limits.spend() };
