@@ -1,7 +1,7 @@
 //! The trials of one case and model in one condition, added up.
 
 use super::judge_check::{self, TaskTally};
-use super::planned_trials::{PlannedGroup, PlannedTrials};
+use super::planned_trials::{PlannedGroupName, PlannedTrials};
 use super::repeated::{self, PartTally};
 use super::reply_times::ReplyTimes;
 use super::{MeanFigure, TrialRecord};
@@ -71,8 +71,8 @@ pub struct DimensionTally {
     failed: PreciseSum,
     /// The name of the options that the job names for comparison; `None` where no trial comes out otherwise with them.
     pub alternative: Option<String>,
-    /// The sum of the components with those options.
-    pub there: Tally,
+    /// The sum of the components with those options; `None` where it is the same in every trial.
+    there: Option<Box<Tally>>,
 }
 
 impl DimensionTally {
@@ -89,12 +89,13 @@ impl DimensionTally {
     /// Where it comes out otherwise with other options: their name, the score here and there, and whether only one passes.
     pub fn differs(&self) -> Option<(&str, Option<Score>, Option<Score>, bool)> {
         let name = self.alternative.as_deref()?;
-        let (here, there) = (self.tally.mean(), self.there.mean());
+        let other = self.there.as_deref().unwrap_or(&self.tally);
+        let (here, there) = (self.tally.mean(), other.mean());
         let passes = |tally: &Tally, mean: Option<Score>| {
             tally.missing == 0
                 && self.threshold.is_none_or(|threshold| mean.is_none_or(|mean| !mean.is_below(threshold)))
         };
-        Some((name, here, there, passes(&self.tally, here) != passes(&self.there, there)))
+        Some((name, here, there, passes(&self.tally, here) != passes(other, there)))
     }
 
     /// Whether a trial has no figure of it, and one is asked for.
@@ -194,9 +195,8 @@ fn keep_first(known: &mut Option<Component>, component: &Component) {
 impl TrialGroup {
     /// The groups of these trials, in the order in which they come.
     pub(super) fn planned(trials: &PlannedTrials) -> Vec<TrialGroup> {
-        let empty = |(group, planned): (&PlannedGroup, usize)| {
-            let PlannedGroup { case, model, condition } = group.clone();
-            TrialGroup::empty(case, model, condition, planned)
+        let empty = |(PlannedGroupName { case, model, condition }, planned): (PlannedGroupName<'_>, usize)| {
+            TrialGroup::empty(case.to_owned(), model.to_owned(), condition, planned)
         };
         trials.groups().map(empty).collect()
     }
@@ -247,7 +247,7 @@ impl TrialGroup {
             (None, Some(scorecard)) => scorecard.composite.clone(),
             (why, _) => Component::missing(why.unwrap_or_default()),
         });
-        self.persona_invalid += usize::from(matches!(trial.outcome, Some(Outcome::PersonaInvalid { .. })));
+        self.persona_invalid += usize::from(trial.is_persona_invalid());
         self.held_before += usize::from(trial.is_unscored_for_what_held_before());
         let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
         turns.clone().filter_map(|turn| turn.latency_ms).for_each(|ms| self.latencies.add(ms as f32));
@@ -276,7 +276,7 @@ impl TrialGroup {
                     tally,
                     failed: PreciseSum::default(),
                     alternative: None,
-                    there: Tally::default(),
+                    there: None,
                 });
                 self.dimensions.len() - 1
             });
@@ -288,11 +288,16 @@ impl TrialGroup {
             }
             self.dimensions[place].has_items |= !dimension.items.is_empty();
             let known = &mut self.dimensions[place];
+            if dimension.beside.is_some() && known.there.is_none() {
+                known.there = Some(Box::new(known.tally.clone()));
+            }
             known.tally.add(&dimension.component);
             if matches!(trial.outcome, Some(Outcome::AgentFailed { .. })) {
                 known.failed.add(dimension.component.score().map_or(0.0, Score::get));
             }
-            known.there.add(dimension.beside.as_ref().map_or(&dimension.component, |beside| &beside.component));
+            if let Some(there) = &mut known.there {
+                there.add(dimension.beside.as_ref().map_or(&dimension.component, |beside| &beside.component));
+            }
             if let Some(beside) = &dimension.beside {
                 known.alternative.get_or_insert_with(|| beside.name.clone());
             }
