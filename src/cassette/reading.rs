@@ -116,6 +116,16 @@ pub(super) struct TrialExchanges {
 }
 
 impl TrialExchanges {
+    /// A note, whichever attempt it is of.
+    pub(super) fn note_of_any(&self, name: &str) -> Option<&Value> {
+        self.notes.iter().find_map(|((_, known), value)| (known == name).then_some(value))
+    }
+
+    /// Whether all exchanges are replayed.
+    pub(super) fn is_used_up(&self) -> bool {
+        self.used.len() == self.exchanges.len()
+    }
+
     /// How many exchanges that were answered are not replayed yet.
     pub(super) fn unused_answers(&self) -> usize {
         let is_left = |place: &usize| !self.used.contains(place) && self.exchanges[*place].1.answer.is_some();

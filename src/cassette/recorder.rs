@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::file::{RUN, create, make_folder, trial_file};
+use super::kept::{KeptEntries, KeptEntry};
 use super::line::{CassetteLine, Exchange, Note, Party, RunHeader, TrialHeader};
 use super::tape::{OpenTape, OpenTapes, Tape};
 use super::{CassetteError, VERSION};
@@ -34,6 +35,9 @@ const TRIED: &str = ".tried";
 
 /// The note of a conversation that the time limit of the run has cut off.
 pub(super) const CUT_OFF: &str = "cut off";
+
+/// The note of what was kept of such a conversation.
+pub(super) const KEPT: &str = "kept";
 
 /// The first write that failed.
 type FirstWriteError = Mutex<Option<CassetteError>>;
@@ -63,6 +67,7 @@ impl CassetteRecording {
             redactor: redactor.clone(),
             failure: failure.clone(),
             is_cut_off: is_cut_off.clone(),
+            kept: Mutex::default(),
         };
         run.append(&CassetteLine::Run(header.clone()));
         let begun = unpoisoned(&failure).take();
@@ -112,6 +117,7 @@ impl CassetteRecording {
             redactor: self.redactor.clone(),
             failure: self.failure.clone(),
             is_cut_off: self.is_cut_off.clone(),
+            kept: Mutex::default(),
         };
         recorder.append(&CassetteLine::Trial(TrialHeader { version: VERSION, trial: trial.key() }));
         self.tapes.open(trial.number, Tape::Recorded(Arc::new(recorder)))
@@ -136,6 +142,7 @@ pub struct TrialRecorder {
     redactor: Redactor,
     failure: Arc<FirstWriteError>,
     is_cut_off: Arc<AtomicBool>,
+    kept: Mutex<KeptEntries>,
 }
 
 impl TrialRecorder {
@@ -170,6 +177,11 @@ impl TrialRecorder {
         self.append(&CassetteLine::Note(note));
     }
 
+    /// An entry of the trial is kept.
+    pub(super) fn kept(&self, entry: KeptEntry) {
+        unpoisoned(&self.kept).add(entry);
+    }
+
     /// The trial is over: nothing is written after it.
     pub(super) fn end(&self) {
         self.append(&CassetteLine::End);
@@ -180,6 +192,8 @@ impl TrialRecorder {
     pub(super) fn dropped(&self) {
         if self.is_cut_off.load(Ordering::Relaxed) && unpoisoned(&self.file).is_some() {
             self.note(CUT_OFF, &true);
+            let kept = unpoisoned(&self.kept).clone();
+            self.note(KEPT, &kept);
             self.end();
         }
     }

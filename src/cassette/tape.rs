@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::kept::KeptEntry;
 use super::line::Party;
-use super::recorder::{CUT_OFF, TrialRecorder};
+use super::recorder::TrialRecorder;
 use super::trial_replay::TrialReplay;
 use super::waiting::give_up;
 
@@ -129,7 +130,24 @@ impl Tape {
 
     /// Whether the recording of the trial was cut off here by the time limit of the run: it does not come to its end.
     pub fn was_cut_off(&self) -> bool {
-        matches!(self, Tape::Replayed(replay) if replay.note::<bool>(CUT_OFF))
+        matches!(self, Tape::Replayed(replay) if replay.is_cut_off_here())
+    }
+
+    /// Whether an entry of the trial may be kept: not one that the time limit of the recorded run kept from being.
+    pub fn may_keep(&self, entry: KeptEntry) -> bool {
+        match self {
+            Tape::Off | Tape::Recorded(_) => true,
+            Tape::Replayed(replay) => replay.may_keep(entry),
+        }
+    }
+
+    /// An entry of the trial is kept.
+    pub fn kept(&self, entry: KeptEntry) {
+        match self {
+            Tape::Off => {}
+            Tape::Recorded(recorder) => recorder.kept(entry),
+            Tape::Replayed(replay) => replay.kept(entry),
+        }
     }
 
     /// The trial is over, and the recording of it complete.

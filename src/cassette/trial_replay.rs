@@ -12,14 +12,15 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::difference::nearest;
+use super::kept::{KeptEntries, KeptEntry};
 use super::line::{Exchange, Party};
 use super::reading::{TrialExchanges, digest};
-use super::recorder::{CUT_OFF, cleared_request};
+use super::recorder::{CUT_OFF, KEPT, cleared_request};
 use super::tape::{RequestOutcome, Stopped};
 use super::{CassetteError, UnrecordedError};
 use crate::secret::Redactor;
 
-/// The longest time for which a trial that has reached where it was cut off is left to take what was answered before that.
+/// The longest time without any progress for which a trial that has reached where it was cut off is left to come to all that was kept.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Called with the number of exchanges that were not replayed, where there are some.
@@ -37,6 +38,10 @@ pub struct TrialReplay {
     last_is_cut_off: AtomicBool,
     /// Whether the trial has come to where that limit has cut it off; what it asked for at the same time may still be answered.
     has_reached_cut_off: AtomicBool,
+    /// The entries that were kept of it until then; `None` of one that was not cut off, and in recordings of earlier versions.
+    all_kept: Option<KeptEntries>,
+    /// Those that are kept now.
+    kept: Mutex<KeptEntries>,
     left_over: Option<Box<OnUnusedExchanges>>,
 }
 
@@ -47,7 +52,10 @@ impl TrialReplay {
         redactor: Redactor,
         left_over: Box<OnUnusedExchanges>,
     ) -> TrialReplay {
+        let all_kept = tracks.as_ref().ok().and_then(|tracks| tracks.note_of_any(KEPT)).cloned();
         TrialReplay {
+            all_kept: all_kept.and_then(|kept| serde_json::from_value(kept).ok()),
+            kept: Mutex::default(),
             path,
             tracks: tracks.map(Mutex::new),
             attempt: AtomicU32::new(0),
@@ -97,7 +105,7 @@ impl TrialReplay {
         let place = tracks.next.get_mut(&(attempt, with, digest(&request))).and_then(VecDeque::pop_front);
         let Some(place) = place else { return Err(self.missing(&tracks, with, &request)) };
         tracks.used.insert(place);
-        if self.has_reached_cut_off.load(Ordering::Relaxed) && tracks.unused_answers() == 0 {
+        if (self.all_kept.is_some() || self.has_reached_cut_off.load(Ordering::Relaxed)) && self.is_at_end(&tracks) {
             self.stop(Stopped::CutOff);
         }
         let (line, exchange) = &tracks.exchanges[place];
@@ -160,10 +168,45 @@ impl TrialReplay {
     /// answered by then: the judge is asked several questions at once.
     pub(super) fn reach_cut_off(&self) {
         self.has_reached_cut_off.store(true, Ordering::Relaxed);
-        if self.tracks.as_ref().map_or(true, |tracks| unpoisoned(tracks).unused_answers() == 0) {
+        if self.tracks.as_ref().map_or(true, |tracks| self.is_at_end(&unpoisoned(tracks))) {
             self.stop(Stopped::CutOff);
         }
         self.is_stopped.notify_one();
+    }
+
+    /// Whether all is replayed that was there when the trial was cut off: what was asked, and what was kept of the answers.
+    fn is_at_end(&self, tracks: &TrialExchanges) -> bool {
+        match &self.all_kept {
+            Some(all) => tracks.is_used_up() && *unpoisoned(&self.kept) == *all,
+            None => tracks.unused_answers() == 0,
+        }
+    }
+
+    /// Whether the time limit of the recorded run has cut it off before whatever comes next.
+    pub(super) fn is_cut_off_here(&self) -> bool {
+        let is_at_last = |all: &KeptEntries| unpoisoned(&self.kept).is_as_far_as(all);
+        self.note::<bool>(CUT_OFF) && self.all_kept.as_ref().is_none_or(is_at_last)
+    }
+
+    /// Whether an entry was kept when it was recorded.
+    pub(super) fn may_keep(&self, entry: KeptEntry) -> bool {
+        self.all_kept.as_ref().is_none_or(|all| unpoisoned(&self.kept).has_room_for(entry, all))
+    }
+
+    /// An entry is kept: the trial stops with the last one.
+    pub(super) fn kept(&self, entry: KeptEntry) {
+        unpoisoned(&self.kept).add(entry);
+        if let (Some(_), Ok(tracks)) = (&self.all_kept, &self.tracks)
+            && self.is_at_end(&unpoisoned(tracks))
+        {
+            self.stop(Stopped::CutOff);
+        }
+    }
+
+    /// How far it is.
+    fn progress(&self) -> usize {
+        let used = self.tracks.as_ref().map_or(0, |tracks| unpoisoned(tracks).used.len());
+        used + unpoisoned(&self.kept).count()
     }
 
     pub(super) async fn stopped(&self) -> Stopped {
@@ -171,12 +214,14 @@ impl TrialReplay {
             if let Some(why) = unpoisoned(&self.stopped).clone() {
                 return why;
             }
-            match self.has_reached_cut_off.load(Ordering::Relaxed) {
-                true if tokio::time::timeout(LAST_ANSWERS, self.is_stopped.notified()).await.is_err() => {
-                    return Stopped::CutOff;
-                }
-                true => {}
-                false => self.is_stopped.notified().await,
+            if !self.has_reached_cut_off.load(Ordering::Relaxed) {
+                self.is_stopped.notified().await;
+                continue;
+            }
+            let before = self.progress();
+            let waited = tokio::time::timeout(LAST_ANSWERS, self.is_stopped.notified()).await;
+            if waited.is_err() && self.progress() == before {
+                return Stopped::CutOff;
             }
         }
     }

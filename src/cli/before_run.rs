@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::grade::canaries;
 use super::invocation::Invocation;
 use super::planning::Planned;
-use super::resume::Resumed;
+use super::resume::{EarlierCosts, Resumed};
 use super::signals::Signals;
 use super::steps;
 use crate::evidence::Usage;
@@ -80,8 +80,8 @@ pub(super) enum Start {
         spent: (Usage, Dollars),
         /// The most that requests without a reported usage can have cost.
         set_aside: Amount,
-        /// The most that one conversation has cost.
-        costliest: Amount,
+        /// What its conversations have cost, and what they would have.
+        costs: EarlierCosts,
         mode: ResumeMode,
     },
 }
@@ -103,11 +103,11 @@ impl Start {
         }
     }
 
-    /// The most that one conversation of the run has cost before.
-    pub(super) fn costliest(&self) -> Amount {
+    /// What conversations of the run have cost before, and what they would have.
+    pub(super) fn costs(&self) -> EarlierCosts {
         match self {
-            Start::New(_) => Amount::default(),
-            Start::Resumed { costliest, .. } => *costliest,
+            Start::New(_) => EarlierCosts::default(),
+            Start::Resumed { costs, .. } => *costs,
         }
     }
 

@@ -19,7 +19,7 @@ use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::progress::{Live, Progress, WaitLines};
 use super::reindex;
-use super::resume::{self, Resumed, resume_command};
+use super::resume::{self, EarlierCosts, Resumed, resume_command};
 use super::signals::Signals;
 use super::stored::StoredPrompts;
 use super::team;
@@ -169,7 +169,9 @@ impl Jobs<'_> {
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
         let (usage, dollars) = start.spent();
         engine.spent_before(&usage, dollars, start.set_aside());
-        engine.costliest_before(start.costliest());
+        let EarlierCosts { costliest, has_ended, fell_short } = start.costs();
+        engine.costliest_before(costliest, has_ended);
+        engine.fell_short_before(fell_short);
         let engine = Arc::new(engine);
         let drawing = live.draw(context);
         let found = run::preflight(&engine, run::KeyCheck::Names, &signals.interrupt).await.unwrap_or_default();
@@ -254,10 +256,10 @@ impl Jobs<'_> {
                 Ok((created.map_err(CliError::NoRunsFolder)?, Start::New(*checks)))
             }
             BeforeRun::Resumed(resumed) => {
-                let (spent, set_aside, costliest) = (resumed.spent(), resumed.set_aside, resumed.costliest);
+                let (spent, set_aside, costs) = (resumed.spent(), resumed.set_aside, resumed.costs);
                 let Resumed { reopened, first, overview, held, mode, .. } = *resumed;
                 live.progress().goes_on(&first, held.finished.len(), spent.0);
-                Ok((reopened.go_on(overview.summary.id)?, Start::Resumed { held, spent, set_aside, costliest, mode }))
+                Ok((reopened.go_on(overview.summary.id)?, Start::Resumed { held, spent, set_aside, costs, mode }))
             }
         }
     }

@@ -44,33 +44,49 @@ pub struct RunRules {
     /// Whether only the judge is asked there: no model played the persona.
     is_judge_alone: bool,
     /// The digests of each case.
-    cases: HashMap<String, CaseDigests>,
+    cases: HashMap<Box<str>, CaseDigests>,
+    /// The names of the parts of cases.
+    part_names: Vec<String>,
 }
 
-/// The digests of a case: of each of its parts, in the order of their names, and of what decides how its conversations are run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The digests of a case: of all of it, of what decides how its conversations are run, and of each of its parts. Of many cases they are
+/// all that is held: some 100 bytes each.
+#[derive(Debug, Clone)]
 struct CaseDigests {
-    parts: Vec<(String, u64)>,
+    whole: u64,
     conversation: u64,
+    /// They only name what differs: fewer digits will do.
+    parts: Box<[PartDigest]>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct PartDigest {
+    /// The place of its name.
+    name: u32,
+    digest: u32,
+}
+
+/// The place of a name among those that are known; it is added where it is not.
+fn place_of(name: &str, names: &mut Vec<String>) -> u32 {
+    let place = names.iter().position(|known| known == name).unwrap_or_else(|| {
+        names.push(name.to_owned());
+        names.len() - 1
+    });
+    place as u32
 }
 
 impl CaseDigests {
-    fn new(case: &Value) -> CaseDigests {
-        let parts = case.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), digest(value)));
-        let mut parts: Vec<(String, u64)> = parts.collect();
-        parts.sort();
-        CaseDigests { parts, conversation: digest(&conversation_of(case)) }
+    fn new(case: &Value, names: &mut Vec<String>) -> CaseDigests {
+        let parts = case.as_object().into_iter().flatten();
+        let part =
+            |(key, value): (&String, &Value)| PartDigest { name: place_of(key, names), digest: digest(value) as u32 };
+        let parts = parts.map(part).collect();
+        CaseDigests { whole: digest(case), conversation: digest(&conversation_of(case)), parts }
     }
 
-    /// The names of the parts that differ, with commas between them.
-    fn differing(&self, other: &CaseDigests) -> String {
-        let differs = |one: &CaseDigests, other: &CaseDigests| -> Vec<String> {
-            one.parts.iter().filter(|part| !other.parts.contains(part)).map(|(key, _)| key.clone()).collect()
-        };
-        let mut keys = [differs(self, other), differs(other, self)].concat();
-        keys.sort();
-        keys.dedup();
-        keys.join(", ")
+    /// The parts by their names.
+    fn parts<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = (&'a str, u32)> {
+        self.parts.iter().map(|part| (names[part.name as usize].as_str(), part.digest))
     }
 }
 
@@ -105,16 +121,20 @@ impl RuleDifference {
 impl RunRules {
     /// A run of this job.
     pub fn new(provenance: &Provenance, job: Option<&Value>) -> RunRules {
-        let mut job = job.cloned().unwrap_or_default();
-        let mut cases = HashMap::new();
-        for case in job.get("cases").and_then(Value::as_array).into_iter().flatten() {
+        let (mut cases, mut part_names) = (HashMap::new(), Vec::new());
+        for case in job.and_then(|job| job.get("cases")?.as_array()).into_iter().flatten() {
             if let Some(id) = case.get("id").and_then(Value::as_str) {
-                cases.insert(id.to_owned(), CaseDigests::new(case));
+                cases.insert(id.into(), CaseDigests::new(case, &mut part_names));
             }
         }
-        if let Value::Object(keys) = &mut job {
-            keys.retain(|key, _| !MAY_DIFFER.contains(&key.as_str()));
-        }
+        let must_be_same = |(key, _): &(&String, &Value)| !MAY_DIFFER.contains(&key.as_str());
+        let job: Value = match job {
+            // Its cases may be many: they are not copied.
+            Some(Value::Object(keys)) => {
+                keys.iter().filter(must_be_same).map(|(key, value)| (key.clone(), value.clone())).collect()
+            }
+            other => other.cloned().unwrap_or_default(),
+        };
         let prompts = provenance.prompts.iter().map(|prompt| (prompt.name.clone(), prompt.digest.clone())).collect();
         RunRules {
             job,
@@ -124,40 +144,45 @@ impl RunRules {
             is_judge_alone: matches!(provenance.persona_model.as_str(), "script" | "scripted")
                 && provenance.reviewer_model.is_none(),
             cases,
+            part_names,
         }
     }
 
     /// Takes in a trial's case, where the run's job does not hold it.
     pub fn add(&mut self, trial: &TrialRecord) {
         if let Some(case) = &trial.case {
-            self.cases.entry(trial.trial.case.clone()).or_insert_with(|| CaseDigests::new(case));
+            if !self.cases.contains_key(trial.trial.case.as_str()) {
+                let digests = CaseDigests::new(case, &mut self.part_names);
+                self.cases.insert(trial.trial.case.as_str().into(), digests);
+            }
         }
     }
 
     /// Takes in the cases of a run that was made alike, as far as they are not known.
     pub fn extend(&mut self, other: &RunRules) {
-        for (case, digest) in &other.cases {
-            self.cases.entry(case.clone()).or_insert_with(|| digest.clone());
+        for (case, digests) in &other.cases {
+            if !self.cases.contains_key(case) {
+                let named = digests.parts(&other.part_names);
+                let part = |(name, digest)| PartDigest { name: place_of(name, &mut self.part_names), digest };
+                let digests = CaseDigests { parts: named.map(part).collect(), ..*digests };
+                self.cases.insert(case.clone(), digests);
+            }
         }
     }
 
     /// The differences in rules and in the cases that both sides have; none where the runs can be compared.
     pub fn differences(&self, other: &RunRules, first: &Scores, second: &Scores) -> Vec<RuleDifference> {
-        self.differences_in(other, first.cases().iter().filter(|case| second.has(case)))
+        self.differences_in(other, first.cases().iter().map(String::as_str).filter(|case| second.has(case)))
     }
 
     /// The differences in rules and in all cases that both know; none where the runs can be compared.
     pub fn differences_from(&self, other: &RunRules) -> Vec<RuleDifference> {
-        let mut cases: Vec<&String> = self.cases.keys().collect();
-        cases.sort();
+        let mut cases: Vec<&str> = self.cases.keys().map(|case| &**case).collect();
+        cases.sort_unstable();
         self.differences_in(other, cases)
     }
 
-    fn differences_in<'a>(
-        &self,
-        other: &RunRules,
-        shared: impl IntoIterator<Item = &'a String>,
-    ) -> Vec<RuleDifference> {
+    fn differences_in<'a>(&self, other: &RunRules, shared: impl IntoIterator<Item = &'a str>) -> Vec<RuleDifference> {
         let mut found = Vec::new();
         if self.version != other.version {
             found.push(difference("the version of eval-job", &self.version, &other.version));
@@ -183,13 +208,13 @@ impl RunRules {
                 found.push(RuleDifference { is_of_judging, ..text });
             }
         }
-        let pair = |case: &String| self.cases.get(case).zip(other.cases.get(case));
-        let differs = |case: &&String| pair(case).is_some_and(|(one, other)| one != other);
-        let cases: Vec<&String> = shared.into_iter().filter(differs).collect();
+        let pair = |case: &str| self.cases.get(case).zip(other.cases.get(case));
+        let differs = |case: &&str| pair(case).is_some_and(|(one, other)| one.whole != other.whole);
+        let cases: Vec<&str> = shared.into_iter().filter(differs).collect();
         let is_judged_apart =
-            |case: &&String| pair(case).is_some_and(|(one, other)| one.conversation == other.conversation);
+            |case: &&str| pair(case).is_some_and(|(one, other)| one.conversation == other.conversation);
         for case in cases.iter().take(MAX_CASES) {
-            let parts = pair(case).map(|(one, other)| one.differing(other)).unwrap_or_default();
+            let parts = pair(case).map(|(own, theirs)| self.differing(other, [own, theirs])).unwrap_or_default();
             let case_difference = difference(&format!("case {case} ({parts})"), UNNAMED[0], UNNAMED[1]);
             found.push(RuleDifference { is_of_judging: is_judged_apart(case), ..case_difference });
         }
@@ -199,6 +224,21 @@ impl RunRules {
             found.push(RuleDifference { count, is_of_judging, ..more_cases });
         }
         found
+    }
+}
+
+impl RunRules {
+    /// The names of the parts in which a case differs from that of another run, with commas between them.
+    fn differing(&self, other: &RunRules, [own, theirs]: [&CaseDigests; 2]) -> String {
+        let own: Vec<(&str, u32)> = own.parts(&self.part_names).collect();
+        let theirs: Vec<(&str, u32)> = theirs.parts(&other.part_names).collect();
+        let only = |one: &[(&str, u32)], other: &[(&str, u32)]| -> Vec<String> {
+            one.iter().filter(|part| !other.contains(part)).map(|(name, _)| (*name).to_owned()).collect()
+        };
+        let mut names = [only(&own, &theirs), only(&theirs, &own)].concat();
+        names.sort();
+        names.dedup();
+        names.join(", ")
     }
 }
 

@@ -1,7 +1,5 @@
 //! One score of two sides, and what its difference comes to.
 
-use std::collections::BTreeMap;
-
 use serde::{Serialize, Serializer};
 
 use super::needed::{Needed, needed, repeats_may_decide};
@@ -132,9 +130,6 @@ pub struct ComparedScore {
     /// Whether more repetitions of the same cases may decide it.
     #[serde(skip)]
     pub repeats_may_decide: bool,
-    /// The differences by case and kind, which say how many more would decide it.
-    #[serde(skip)]
-    cells: Vec<Cell>,
 }
 
 impl ComparedScore {
@@ -164,18 +159,40 @@ impl ComparedScore {
 /// The values of one kind: the number of the file's case, the case with its kind of user, and the condition.
 type CellKey = (u32, u32, Condition);
 
-/// The means of one side's values, by their kind.
+/// Values by their kind, which come kind by kind.
 #[derive(Default)]
-struct SideMeans(BTreeMap<CellKey, Sums>);
+struct ByKind {
+    cells: Vec<Cell>,
+    last: Option<CellKey>,
+}
 
-impl SideMeans {
-    fn cells(&self) -> Vec<Cell> {
-        self.0.iter().map(|((case, ..), values)| Cell { case: *case as usize, values: *values }).collect()
+impl ByKind {
+    fn add(&mut self, kind: CellKey, value: f64) {
+        let (case, ..) = kind;
+        if self.last.replace(kind) != Some(kind) {
+            self.cells.push(Cell { case: case as usize, values: Sums::default() });
+        }
+        if let Some(cell) = self.cells.last_mut() {
+            cell.values.add(value);
+        }
     }
 
     fn mean(&self) -> f64 {
-        figure(&self.cells(), 0).map_or(f64::NAN, |figure| figure.mean)
+        figure(&self.cells, 0).map_or(f64::NAN, |figure| figure.mean)
     }
+}
+
+impl FromIterator<(CellKey, f64)> for ByKind {
+    fn from_iter<I: IntoIterator<Item = (CellKey, f64)>>(values: I) -> ByKind {
+        let mut kinds = ByKind::default();
+        values.into_iter().for_each(|(kind, value)| kinds.add(kind, value));
+        kinds
+    }
+}
+
+/// The differences of a subject by case and kind.
+fn cells_apart(subject: &Subject, sides: &PairedScores<'_>) -> Vec<Cell> {
+    values(subject, sides).map(|(kind, [one, other])| (kind, other - one)).collect::<ByKind>().cells
 }
 
 /// Whether a subject is about the conversations in a condition.
@@ -208,13 +225,9 @@ pub(super) fn differences<'a>(
 
 /// One score of both sides; `None` where no pair has it. What it comes to is settled with all that are judged together.
 pub(super) fn compared(subject: &Subject, sides: &PairedScores<'_>, rules: ComparisonRules) -> Option<ComparedScore> {
-    let (mut means, mut apart) = ([SideMeans::default(), SideMeans::default()], SideMeans::default());
-    for (kind, [one, other]) in values(subject, sides) {
-        for (side, value) in means.iter_mut().zip([one, other]) {
-            side.0.entry(kind).or_default().add(value);
-        }
-        apart.0.entry(kind).or_default().add(other - one);
-    }
+    // One after the other: of many cases only the values of one are held.
+    let mean = |side: usize| values(subject, sides).map(|(kind, both)| (kind, both[side])).collect::<ByKind>().mean();
+    let means = [0, 1].map(mean);
     let differences = differences(subject, sides);
     let found = match rules.is_look() {
         true => difference_at_a_look(differences, 1.0, rules.rng_seed),
@@ -225,8 +238,8 @@ pub(super) fn compared(subject: &Subject, sides: &PairedScores<'_>, rules: Compa
         subject: subject.clone(),
         pairs: figure.count,
         cases: figure.cases,
-        first: means[0].mean(),
-        second: means[1].mean(),
+        first: means[0],
+        second: means[1],
         difference: figure.mean,
         standard_error: figure.error.map(|error| error.value),
         degrees: figure.error.map(|error| error.degrees),
@@ -247,8 +260,7 @@ pub(super) fn compared(subject: &Subject, sides: &PairedScores<'_>, rules: Compa
         needed: None,
         with_missing: with_missing(subject, sides),
         no_pair_differs: found.is_none(),
-        repeats_may_decide: repeats_may_decide(&apart.cells(), figure.mean, rules),
-        cells: apart.cells(),
+        repeats_may_decide: repeats_may_decide(&cells_apart(subject, sides), figure.mean, rules),
     })
 }
 
@@ -256,7 +268,7 @@ pub(super) fn compared(subject: &Subject, sides: &PairedScores<'_>, rules: Compa
 ///
 /// Source: worst-case bounds, Manski 1990.
 pub(super) fn with_missing(subject: &Subject, sides: &PairedScores<'_>) -> Option<Interval> {
-    let (mut low, mut high, mut is_missing) = (SideMeans::default(), SideMeans::default(), false);
+    let (mut low, mut high, mut is_missing) = (ByKind::default(), ByKind::default(), false);
     for ((case, condition, _), rows) in sides.pairs() {
         if !is_about(subject, condition) {
             continue;
@@ -272,7 +284,7 @@ pub(super) fn with_missing(subject: &Subject, sides: &PairedScores<'_>) -> Optio
         };
         is_missing |= bounds[0] < bounds[1];
         for (side, value) in [&mut low, &mut high].into_iter().zip(bounds) {
-            side.0.entry((sides.first.in_file(case), case, condition)).or_default().add(value);
+            side.add((sides.first.in_file(case), case, condition), value);
         }
     }
     is_missing.then(|| Interval { low: low.mean(), high: high.mean() })
@@ -281,26 +293,27 @@ pub(super) fn with_missing(subject: &Subject, sides: &PairedScores<'_>) -> Optio
 /// Says what every difference comes to. The scores of all comparisons are one family, in which at most one of twenty times any
 /// difference is claimed where there is none; conditions and metrics, which tell where it comes from, are another one. The intervals
 /// of the scores cover all at once (Bonferroni); those of conditions and metrics cover each for itself.
-pub(super) fn assign_relations(comparisons: &mut [Comparison], rules: ComparisonRules) {
+pub(super) fn assign_relations(comparisons: &mut [Comparison], sides: &[PairedScores<'_>], rules: ComparisonRules) {
     for is_score in [true, false] {
-        let all = comparisons.iter_mut().flat_map(|comparison| &mut comparison.scores);
-        let mut family: Vec<&mut ComparedScore> =
-            all.filter(|score| (score.subject == Subject::Score) == is_score).collect();
-        let chances: Vec<f64> = family.iter().map(|score| score.p).collect();
+        let all = comparisons.iter_mut().zip(sides);
+        let all = all.flat_map(|(comparison, sides)| comparison.scores.iter_mut().map(move |score| (score, sides)));
+        let mut family: Vec<(&mut ComparedScore, &PairedScores<'_>)> =
+            all.filter(|(score, _)| (score.subject == Subject::Score) == is_score).collect();
+        let chances: Vec<f64> = family.iter().map(|(score, _)| score.p).collect();
         if is_score && family.len() > 1 {
             let level = 1.0 - rules.alpha / family.len() as f64;
-            family.iter_mut().for_each(|score| score.simultaneous_interval = score.interval_at(level));
+            family.iter_mut().for_each(|(score, _)| score.simultaneous_interval = score.interval_at(level));
         }
-        for (score, adjusted) in family.iter_mut().zip(holm(&chances)) {
+        for ((score, sides), adjusted) in family.iter_mut().zip(holm(&chances)) {
             score.adjusted_p = adjusted;
             score.relation = relation(score, rules);
             if score.relation == Relation::Inconclusive && !score.is_open_for_missing(rules) {
                 // A difference is judged beside those that are no surer than it.
                 let beside = chances.iter().filter(|chance| **chance >= score.p).count();
-                let found = needed(&score.cells, score.difference, rules, rules.alpha / beside.max(1) as f64);
+                let cells = cells_apart(&score.subject, sides);
+                let found = needed(&cells, score.difference, rules, rules.alpha / beside.max(1) as f64);
                 score.needed = Some(found).filter(|needed| *needed != Needed::NOTHING);
             }
-            score.cells = Vec::new();
         }
     }
 }

@@ -7,6 +7,7 @@
 //! is listed; sides that were not run by the same rules are not compared.
 
 mod baseline;
+mod columns;
 mod divergence;
 mod held;
 mod judged;
@@ -20,7 +21,7 @@ use serde::Serialize;
 use crate::score::UntilDecided;
 
 pub use baseline::{BesideBaseline, beside_baseline};
-pub use divergence::{Divergence, PairDivergence};
+pub use divergence::{Divergence, PairDivergence, PairDivergences};
 pub use held::{RuleDifference, RunRules};
 pub use judged::{ComparedScore, Relation, Subject};
 pub use needed::{MOST_MORE, Needed};
@@ -155,15 +156,17 @@ pub type ScoredSide<'a> = (&'a Side, &'a Scores);
 
 /// The second side of each pair beside its first one. All pairs are judged as one family.
 pub fn compare(pairs: &[[ScoredSide<'_>; 2]], rules: ComparisonRules) -> Vec<Comparison> {
-    let mut comparisons: Vec<Comparison> = pairs.iter().map(|pair| beside(*pair, rules)).collect();
-    judged::assign_relations(&mut comparisons, rules);
+    let sides: Vec<PairedScores<'_>> =
+        pairs.iter().map(|[(_, one), (_, other)]| PairedScores::new(one, other)).collect();
+    let mut comparisons: Vec<Comparison> =
+        pairs.iter().zip(&sides).map(|(pair, sides)| beside(*pair, sides, rules)).collect();
+    judged::assign_relations(&mut comparisons, &sides, rules);
     comparisons
 }
 
-fn beside(pair: [ScoredSide<'_>; 2], rules: ComparisonRules) -> Comparison {
+fn beside(pair: [ScoredSide<'_>; 2], sides: &PairedScores<'_>, rules: ComparisonRules) -> Comparison {
     let [(first, scores), (second, others)] = pair;
-    let sides = PairedScores::new(scores, others);
-    let scored = |subject: &Subject| judged::compared(subject, &sides, rules);
+    let scored = |subject: &Subject| judged::compared(subject, sides, rules);
     let compared: Vec<ComparedScore> = scores.subjects(others).iter().filter_map(scored).collect();
     Comparison {
         first: first.clone(),
@@ -171,7 +174,7 @@ fn beside(pair: [ScoredSide<'_>; 2], rules: ComparisonRules) -> Comparison {
         cases: scores.shared_cases(others),
         pairs: compared.first().map_or(0, |score| score.pairs),
         scores: compared,
-        divergence: divergence::divergence(&sides),
+        divergence: divergence::divergence(sides),
         left_out: sides.left_out(),
     }
 }

@@ -1,15 +1,14 @@
 //! The scores of one side.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::Excluded;
+use super::columns::{CaseNames, ConversationKey, ScoreColumn, TrialRows};
 use super::judged::Subject;
 use crate::evidence::{Condition, TranscriptDigest, case_and_persona};
 use crate::record::TrialRecord;
 use crate::score::{Component, Outcome};
-
-/// A conversation of a side: its case by its place, its condition, its repetition.
-pub(super) type ConversationKey = (u32, Condition, u32);
 
 /// A score that could not be determined, in a column of scores; NaN stands where nothing was to be determined, or not yet.
 const MISSING: f64 = f64::INFINITY;
@@ -30,52 +29,22 @@ pub(super) enum TrialScore {
     NotApplicable,
 }
 
-/// So many repetitions of a case in a condition stand together.
-const BLOCK: u32 = 64;
-
-/// The row where there is no conversation.
-const NONE: u32 = u32::MAX;
-
-/// The rows of conversations: of each case and condition, block by block, by their repetitions. Four bytes a conversation are held
-/// where repetitions are counted from 1 without large gaps.
-#[derive(Debug, Clone, Default)]
-struct TrialRows(BTreeMap<(u32, Condition, u32), Vec<u32>>);
-
-impl TrialRows {
-    /// Sets the row of a conversation; that of an earlier record of it is no more.
-    fn insert(&mut self, key: ConversationKey, row: u32) {
-        let (case, condition, repeat) = key;
-        let block = self.0.entry((case, condition, repeat / BLOCK)).or_default();
-        let place = (repeat % BLOCK) as usize;
-        if block.len() <= place {
-            block.resize(place + 1, NONE);
-        }
-        block[place] = row;
-    }
-
-    fn keys(&self) -> impl Iterator<Item = ConversationKey> {
-        self.0.iter().flat_map(|(&(case, condition, block), rows)| {
-            let is_there = |(_, row): &(u32, &u32)| **row != NONE;
-            (0..).zip(rows).filter(is_there).map(move |(at, _)| (case, condition, block * BLOCK + at))
-        })
-    }
-}
-
-/// The scores of one side, conversation by conversation. Of each conversation 12 bytes are held, and 8 for each of its metrics.
+/// The scores of one side, conversation by conversation. Of each conversation four bytes are held, and one for its score and each of its
+/// metrics, or eight where they have many different values; of a case its name and twelve bytes.
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
     /// The personas of its cases.
     personas: Vec<String>,
-    cases: Vec<String>,
-    places: HashMap<String, u32>,
-    /// The number of each case in the file, the same for all its personas: cases of the file are the independent units.
+    cases: CaseNames,
+    /// The number of each case in the file, the same for all its personas: cases of the file are the independent units. Their places
+    /// where there are no personas.
     in_file: Vec<u32>,
     numbers: HashMap<String, u32>,
     /// Each conversation's row.
     trials: TrialRows,
-    composite: Vec<f64>,
+    composite: ScoreColumn,
     /// The metrics in the order in which they come, each with a row a conversation.
-    metrics: Vec<(String, Vec<f64>)>,
+    metrics: Vec<(String, ScoreColumn)>,
     /// The words, a row a conversation, where it was read.
     digests: Vec<TranscriptDigest>,
 }
@@ -89,15 +58,14 @@ impl Scores {
     /// The cases to come, in the order of the plan. In whichever order conversations end, those are the places of their cases, so that
     /// nothing that is drawn, and no list, depends on it.
     pub fn plan<'a>(&mut self, cases: impl IntoIterator<Item = &'a str>) {
-        for case in cases {
-            self.place_of(case);
-        }
+        let added = self.cases.extend(cases);
+        added.for_each(|place| self.number(place));
     }
 
     /// The same without its conversations.
     pub fn without_trials(&self) -> Scores {
         let mut scores = Scores::new(&self.personas);
-        scores.plan(self.cases.iter().map(String::as_str));
+        scores.plan(self.cases.all().iter().map(String::as_str));
         scores
     }
 
@@ -114,7 +82,7 @@ impl Scores {
         for dimension in card.into_iter().flat_map(|card| &card.dimensions) {
             let known = self.metrics.iter().position(|(name, _)| *name == dimension.name);
             let place = known.unwrap_or_else(|| {
-                self.metrics.push((dimension.name.clone(), Vec::new()));
+                self.metrics.push((dimension.name.clone(), ScoreColumn::default()));
                 self.metrics.len() - 1
             });
             let column = &mut self.metrics[place].1;
@@ -138,40 +106,49 @@ impl Scores {
     }
 
     fn place_of(&mut self, case: &str) -> u32 {
-        if let Some(place) = self.places.get(case) {
-            return *place;
+        let (place, is_new) = self.cases.place_of(case);
+        if is_new {
+            self.number(place);
         }
-        let place = self.cases.len() as u32;
-        let (own, _) = case_and_persona(case, &self.personas);
-        let next = self.numbers.len() as u32;
-        self.in_file.push(*self.numbers.entry(own.to_owned()).or_insert(next));
-        self.cases.push(case.to_owned());
-        self.places.insert(case.to_owned(), place);
         place
+    }
+
+    /// Finds the number of the next case in the file.
+    fn number(&mut self, place: u32) {
+        if !self.personas.is_empty() {
+            let (own, _) = case_and_persona(&self.cases.all()[place as usize], &self.personas);
+            let next = self.numbers.len() as u32;
+            self.in_file.push(*self.numbers.entry(own.to_owned()).or_insert(next));
+        }
     }
 
     /// The ids of its cases.
     pub fn cases(&self) -> &[String] {
-        &self.cases
+        self.cases.all()
+    }
+
+    /// The same, to be held by what outlives this.
+    pub(super) fn shared_names(&self) -> Arc<Vec<String>> {
+        Arc::clone(self.cases.all())
     }
 
     /// The number of a case in the file, without its persona.
     pub(super) fn in_file(&self, case: u32) -> u32 {
-        self.in_file[case as usize]
+        self.in_file.get(case as usize).copied().unwrap_or(case)
     }
 
     /// Whether it has a case.
     pub fn has(&self, case: &str) -> bool {
-        self.places.contains_key(case)
+        self.cases.find(case).is_some()
     }
 
     pub(super) fn shared_cases(&self, other: &Scores) -> u32 {
-        self.cases.iter().filter(|case| other.has(case)).count() as u32
+        self.cases().iter().filter(|case| other.has(case)).count() as u32
     }
 
     /// The subjects of which both sides have a score.
     pub(super) fn subjects(&self, other: &Scores) -> Vec<Subject> {
-        let conditions: BTreeSet<Condition> = self.trials.0.keys().map(|(_, condition, _)| *condition).collect();
+        let conditions: BTreeSet<Condition> = self.trials.iter().map(|((_, condition, _), _)| condition).collect();
         let conditions = conditions.into_iter().map(Subject::Condition);
         let has = |name: &String| other.metrics.iter().any(|(known, _)| known == name);
         let metrics = self.metrics.iter().map(|(name, _)| name).filter(|name| has(name));
@@ -193,12 +170,12 @@ impl Scores {
     /// A conversation's score of this, or why it has none. Of a metric nothing is known either where the conversation as a whole has no
     /// score.
     pub(super) fn held(&self, subject: &Subject, row: u32) -> TrialScore {
-        let whole = self.composite[row as usize];
+        let whole = self.composite.get(row).unwrap_or(f64::NAN);
         let own = match subject {
             Subject::Score | Subject::Condition(_) => Some(whole),
             Subject::Metric(name) => {
                 let column = self.metrics.iter().find(|(known, _)| known == name);
-                column.and_then(|(_, values)| values.get(row as usize)).copied().filter(|value| !value.is_nan())
+                column.and_then(|(_, values)| values.get(row)).filter(|value| !value.is_nan())
             }
         };
         match own {
@@ -222,20 +199,17 @@ pub(super) struct PairedScores<'a> {
 
 impl<'a> PairedScores<'a> {
     pub(super) fn new(first: &'a Scores, second: &'a Scores) -> PairedScores<'a> {
-        let theirs = first.cases.iter().map(|case| second.places.get(case).copied()).collect();
+        let theirs = first.cases().iter().map(|case| second.cases.find(case)).collect();
         PairedScores { first, second, theirs }
     }
 
     /// The conversations that both sides run, in the order of the first side's cases, with the rows of both.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (ConversationKey, [u32; 2])> + Clone {
-        self.first.trials.0.iter().flat_map(move |(&(case, condition, block), rows)| {
-            let counterparts = self.theirs[case as usize].and_then(|case| {
-                let key = (case, condition, block);
-                self.second.trials.0.get(&key)
-            });
-            let both = rows.iter().zip(counterparts.into_iter().flatten());
-            let pairs = (0..).zip(both).filter(|(_, (row, other))| **row != NONE && **other != NONE);
-            pairs.map(move |(at, (row, other))| ((case, condition, block * BLOCK + at), [*row, *other]))
+        self.first.trials.iter().filter_map(move |(key, row)| {
+            let (case, condition, repeat) = key;
+            let theirs = self.theirs[case as usize]?;
+            let other = self.second.trials.row((theirs, condition, repeat))?;
+            Some((key, [row, other]))
         })
     }
 
@@ -252,10 +226,10 @@ impl<'a> PairedScores<'a> {
     pub(super) fn left_out(&self) -> Excluded {
         let PairedScores { first, second, .. } = self;
         let only = |one: &Scores, other: &Scores| -> Vec<String> {
-            one.cases.iter().filter(|case| !other.has(case)).cloned().collect()
+            one.cases().iter().filter(|case| !other.has(case)).cloned().collect()
         };
         let of_shared = |one: &Scores, other: &Scores| {
-            one.trials.keys().filter(|(case, ..)| other.has(&one.cases[*case as usize])).count()
+            one.trials.iter().filter(|((case, ..), _)| other.has(&one.cases()[*case as usize])).count()
         };
         let mut left_out =
             Excluded { only_first: only(first, second), only_second: only(second, first), ..Excluded::default() };

@@ -1,5 +1,7 @@
 //! `evaluator.tools`: what the simulated user can do beside talking.
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -25,15 +27,19 @@ pub struct UserTool {
     pub parameters: Value,
 }
 
+/// The schema of the arguments of a tool that takes none.
+static NO_ARGUMENTS: LazyLock<Value> =
+    LazyLock::new(|| json!({"type": "object", "properties": {}, "additionalProperties": false}));
+
 impl UserTool {
     /// The name that stands for no tool in a reply of the persona.
     pub const NONE: &'static str = "none";
 
     /// The JSON Schema of its arguments, also where it takes none.
-    pub fn schema(&self) -> Value {
+    pub fn schema(&self) -> &Value {
         match &self.parameters {
-            Value::Null => json!({"type": "object", "properties": {}, "additionalProperties": false}),
-            schema => schema.clone(),
+            Value::Null => &NO_ARGUMENTS,
+            schema => schema,
         }
     }
 
@@ -72,6 +78,20 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
         } else if kind.is_some_and(|kind| kind != "object") {
             let add = report.add(node.span, "`parameters` describes no mapping, and arguments are one".to_owned());
             add.try_this("write {type: object, properties: …}".to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_of_a_tool_is_there_once_however_often_it_is_asked_for() {
+        for parameters in [Value::Null, json!({"type": "object", "properties": {"on": {"type": "boolean"}}})] {
+            let tool = UserTool { name: "toggle".to_owned(), description: "d".to_owned(), parameters };
+            assert!(std::ptr::eq(tool.schema(), tool.schema()));
+            assert_eq!(tool.schema()["type"], "object");
         }
     }
 }

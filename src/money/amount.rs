@@ -30,6 +30,11 @@ impl Amount {
         Amount { dollars: self.dollars.times(count), tokens: self.tokens.saturating_mul(count) }
     }
 
+    /// One of so many equal parts, rounded up; all of it for 0.
+    pub fn part_of(self, count: u64) -> Amount {
+        Amount { dollars: self.dollars.part_of(count), tokens: self.tokens.div_ceil(count.max(1)) }
+    }
+
     /// The larger of each.
     pub fn max(self, other: Amount) -> Amount {
         Amount { dollars: self.dollars.max(other.dollars), tokens: self.tokens.max(other.tokens) }

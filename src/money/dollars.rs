@@ -42,6 +42,11 @@ impl Dollars {
     pub fn times(self, count: u64) -> Dollars {
         Dollars(self.0.saturating_mul(count))
     }
+
+    /// One of so many equal parts, rounded up; all of it for 0.
+    pub fn part_of(self, count: u64) -> Dollars {
+        Dollars(self.0.div_ceil(count.max(1)))
+    }
 }
 
 impl From<Dollars> for f64 {

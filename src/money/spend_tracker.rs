@@ -72,10 +72,32 @@ pub struct LimitExceeded {
     wanted: Option<Amount>,
 }
 
+/// The limits by which a sentence about one begins.
+const LIMIT_NAMES: [&str; 2] = ["limits.cost (", "limits.tokens ("];
+
 impl LimitExceeded {
     /// Whether a sentence about something that went wrong says that it was for a limit of money or tokens.
     pub fn is_limit_message(sentence: &str) -> bool {
-        ["limits.cost (", "limits.tokens ("].iter().any(|limit| sentence.contains(limit))
+        LIMIT_NAMES.iter().any(|limit| sentence.contains(limit))
+    }
+
+    /// The most that the step could have cost for which a limit was not enough, as a sentence about that says; `None` where it does not.
+    /// Money is rounded there, and is taken for the most that it can have been.
+    pub fn wanted_in(sentence: &str) -> Option<Amount> {
+        let limit = LIMIT_NAMES.iter().filter_map(|limit| sentence.find(limit)).min()?;
+        let number_after = |words: &str| {
+            let (_, rest) = sentence[limit..].split_once(words)?;
+            let rest = rest.trim_start_matches(['(', '$']);
+            let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+            Some(rest[..end].trim_end_matches('.'))
+        };
+        if let Some(tokens) = number_after("can take ") {
+            return Some(Amount { tokens: tokens.parse().ok()?, ..Amount::default() });
+        }
+        let dollars = number_after("can cost ")?;
+        let decimals = dollars.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let most = dollars.parse::<f64>().ok()? + 0.5 * 0.1_f64.powi(decimals as i32);
+        Some(Amount { dollars: Dollars::new(most)?, ..Amount::default() })
     }
 }
 
@@ -160,10 +182,13 @@ impl SpendTracker {
         self.state().limit_exceeded.clone()
     }
 
-    /// Notes that an amount would not have fitted, without a request.
+    /// Notes that an amount would not have fitted, without a request. Where a limit is used up, that is what is to be told.
     pub fn fall_short(&self, wanted: Amount) {
         let mut state = self.state();
         let spent = state.spent;
+        if self.limits.reached_by(spent).is_some() {
+            return;
+        }
         if let Some(limit) = self.limits.exceeded_by(spent.plus(state.set_aside).plus(wanted)) {
             state.limit_exceeded.get_or_insert(LimitExceeded { limit, spent, wanted: Some(wanted) });
         }
@@ -259,6 +284,30 @@ mod tests {
         let short = cost.set_aside(tokens(800_000)).await.unwrap_err();
         assert_eq!(short.to_string(), "limits.cost ($0.50) is less than one request can cost ($0.80)");
         assert!(LimitExceeded::is_limit_message(&short.to_string()) && !LimitExceeded::is_limit_message("limits.cost"));
+    }
+
+    #[tokio::test]
+    async fn what_did_not_fit_is_known_from_the_sentence_about_it() {
+        let in_dollars = |limit: f64| SpendTracker::new(SpendLimits { cost: Dollars::new(limit), tokens: None });
+        for spent in [0, 250] {
+            let small = spend_tracker(300);
+            small.spend(tokens(spent));
+            let short = format!("not asked: {}.", small.set_aside(tokens(11_429)).await.unwrap_err());
+            assert_eq!(
+                LimitExceeded::wanted_in(&short),
+                Some(Amount { tokens: 11_429, ..Amount::default() }),
+                "{short}"
+            );
+            let cheap = in_dollars(0.01);
+            cheap.spend(tokens(spent));
+            let short = cheap.set_aside(tokens(123_456)).await.unwrap_err().to_string();
+            let wanted = LimitExceeded::wanted_in(&short).unwrap().dollars.get();
+            assert!((0.123_456..0.126).contains(&wanted), "{wanted}: {short}");
+        }
+        let exhausted = spend_tracker(100);
+        exhausted.spend(tokens(130));
+        assert_eq!(LimitExceeded::wanted_in(&exhausted.exhausted().unwrap().to_string()), None);
+        assert_eq!(LimitExceeded::wanted_in("limits.time (2 s) ran out, and it can take 5"), None);
     }
 
     #[tokio::test]

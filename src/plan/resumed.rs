@@ -10,6 +10,7 @@ use crate::agent::Ability;
 use crate::evidence::{Ending, Evidence, Judgement, Usage};
 use crate::graph::GraphConfig;
 use crate::job::{Case, Isolation, Line};
+use crate::money::Amount;
 
 /// The trials of an earlier run, as far as they are not simply to come.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,6 +51,8 @@ pub struct LeftTrial {
     pub farewell: Option<Ending>,
     /// The usage of the persona so far.
     pub persona_usage: Usage,
+    /// What it has cost so far, as far as that is known.
+    pub spent: Amount,
     /// What the judge has answered.
     pub judgements: Vec<Judgement>,
     /// The milliseconds of `limits.trial` that it has used, and the agent's part of them.
@@ -74,6 +77,14 @@ impl LeftTrial {
     /// Whether the conversation has ended: only verdicts are left to be asked for.
     pub fn has_ended(&self) -> bool {
         self.evidence.ending != Ending::CutOff
+    }
+
+    /// How many turns it has; 0 where no other is to come.
+    pub fn turns_to_go_on_from(&self) -> u32 {
+        match self.has_ended() {
+            true => 0,
+            false => self.evidence.transcript.turns.iter().filter(|turn| !turn.is_greeting()).count() as u32,
+        }
     }
 }
 

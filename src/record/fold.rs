@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Entry, LaterEntries, Overview, PlannedTrials, TrialRecord};
+use super::outline::RunOutline;
+use super::{Entry, LaterEntries, Overview, PlannedTrials, RunEnd, TrialRecord};
 
 /// Puts a journal's entries together: a trial is held from its first entry to its last, and nothing of it after that.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub struct Fold {
     open: BTreeMap<u32, TrialRecord>,
     /// How often trials are still run again, by number.
     restarts: BTreeMap<u32, u32>,
+    /// In the place of the overview's groups, where only the trials are wanted.
+    outline: Option<RunOutline>,
 }
 
 /// How far a trial is.
@@ -33,9 +36,21 @@ impl Fold {
     /// The fold of a journal that begins with this entry; `None` if it is not a beginning.
     pub fn begin(entry: Entry) -> Option<Fold> {
         let (overview, plan) = Overview::begin(entry)?;
+        Some(Fold::new(overview, plan))
+    }
+
+    /// The same for whoever takes the trials and no figures: nothing is held of groups but whether they are complete. Its overview has
+    /// none, and the places of groups are those of the plan.
+    pub fn outline(entry: Entry) -> Option<Fold> {
+        let (overview, plan) = Overview::begin_without_groups(entry)?;
+        let fold = Fold::new(overview, plan);
+        Some(Fold { outline: Some(RunOutline::new(&fold.plan)), ..fold })
+    }
+
+    fn new(overview: Overview, plan: PlannedTrials) -> Fold {
         let plan = Arc::new(plan.by_number());
         let states = vec![TrialState::ToCome; plan.len()];
-        Some(Fold { overview, plan, states, open: BTreeMap::new(), restarts: BTreeMap::new() })
+        Fold { overview, plan, states, open: BTreeMap::new(), restarts: BTreeMap::new(), outline: None }
     }
 
     /// The trials by their numbers.
@@ -67,9 +82,8 @@ impl Fold {
             self.overview.apply(entry);
             return None;
         };
-        if let Some(place) = self.plan.place(number)
-            && self.states[place] == TrialState::ToCome
-        {
+        let place = self.plan.place(number)?;
+        if self.states[place] == TrialState::ToCome {
             self.states[place] = TrialState::Begun;
             self.open.insert(number, TrialRecord::planned(self.plan.at(place)));
         }
@@ -84,7 +98,7 @@ impl Fold {
         let mut over = if is_last { self.open.remove(&number) } else { None }?;
         over.give_up_calls();
         over.places = Vec::new();
-        Some((self.overview.add(&over), over))
+        Some((self.add(place, &over), over))
     }
 
     /// The repetitions beyond these are none of the run any more; none of them has begun.
@@ -92,7 +106,10 @@ impl Fold {
         for (place, state) in self.states.iter_mut().enumerate() {
             if *state == TrialState::ToCome && self.plan.repeat_at(place) > repeats {
                 *state = TrialState::Beyond;
-                self.overview.drop_planned(&self.plan.at(place));
+                match &mut self.outline {
+                    Some(outline) => outline.plan(self.plan.group_at(place), false),
+                    None => self.overview.drop_planned(&self.plan.at(place)),
+                }
             }
         }
     }
@@ -101,8 +118,20 @@ impl Fold {
     fn take_back_beyond(&mut self) {
         for (place, state) in self.states.iter_mut().enumerate().filter(|(_, state)| **state == TrialState::Beyond) {
             *state = TrialState::ToCome;
-            self.overview.add_planned(&self.plan.at(place));
+            match &mut self.outline {
+                Some(outline) => outline.plan(self.plan.group_at(place), true),
+                None => self.overview.add_planned(&self.plan.at(place)),
+            }
         }
+    }
+
+    /// Adds up a trial, by its place in the plan; returns the place of its group.
+    fn add(&mut self, place: usize, trial: &TrialRecord) -> usize {
+        let Some(outline) = &mut self.outline else { return self.overview.add(trial) };
+        let group = self.plan.group_at(place);
+        outline.add(group, trial);
+        self.overview.add_to_outline(trial);
+        group
     }
 
     /// All that is known of the run so far.
@@ -116,8 +145,21 @@ impl Fold {
     }
 
     /// The journal has ended. The trials that are not over are handed out, in the order of the plan.
-    pub fn end(mut self, mut each: impl FnMut(usize, TrialRecord)) -> Overview {
-        for (place, state) in self.states.iter().enumerate() {
+    pub fn end(mut self, each: impl FnMut(usize, TrialRecord)) -> Overview {
+        self.hand_out(each);
+        self.overview.conclude();
+        self.overview
+    }
+
+    /// The same of a fold that is an outline.
+    pub fn end_outline(mut self, each: impl FnMut(usize, TrialRecord)) -> (Overview, RunEnd) {
+        self.hand_out(each);
+        let end = RunEnd::new(&self.overview, &self.outline.unwrap_or_default());
+        (self.overview, end)
+    }
+
+    fn hand_out(&mut self, mut each: impl FnMut(usize, TrialRecord)) {
+        for (place, state) in std::mem::take(&mut self.states).into_iter().enumerate() {
             let trial = match state {
                 TrialState::ToCome => Some(TrialRecord::planned(self.plan.at(place))),
                 TrialState::Begun => self.open.remove(&self.plan.number_at(place)),
@@ -126,11 +168,9 @@ impl Fold {
             if let Some(mut trial) = trial {
                 trial.give_up_calls();
                 trial.places = Vec::new();
-                each(self.overview.add(&trial), trial);
+                each(self.add(place, &trial), trial);
             }
         }
-        self.overview.conclude();
-        self.overview
     }
 }
 

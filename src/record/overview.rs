@@ -13,6 +13,7 @@ use super::{
 use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
 use crate::money::Dollars;
+use crate::score::VacuousGate;
 
 /// Everything that is known of a run without its conversations.
 #[derive(Debug, Clone)]
@@ -79,6 +80,17 @@ impl Several {
 impl Overview {
     /// The overview of a run whose journal begins with this entry; `None` if it is not a beginning.
     pub(super) fn begin(entry: Entry) -> Option<(Overview, PlannedTrials)> {
+        let (mut overview, trials) = Overview::begin_without_groups(entry)?;
+        let models = &overview.summary.provenance.models;
+        let place = |model: &str| models.iter().position(|known| known == model);
+        let mut groups = TrialGroup::planned(&trials);
+        groups.sort_by_key(|group| place(&group.model));
+        overview.groups = groups;
+        Some((overview, trials))
+    }
+
+    /// The same of which no group is known.
+    pub(super) fn begin_without_groups(entry: Entry) -> Option<(Overview, PlannedTrials)> {
         let Entry::RunStarted { version, id, at, provenance, trials, .. } = entry else { return None };
         let summary = RunSummary {
             version,
@@ -98,10 +110,7 @@ impl Overview {
             verdict: Verdict::Incomplete,
             has_no_gate: false,
         };
-        let mut groups = TrialGroup::planned(&trials);
-        let place = |model: &str| summary.provenance.models.iter().position(|known| known == model);
-        groups.sort_by_key(|group| place(&group.model));
-        Some((Overview::empty(summary, groups), trials))
+        Some((Overview::empty(summary, Vec::new()), trials))
     }
 
     /// An overview without any trial.
@@ -218,6 +227,15 @@ impl Overview {
     /// How many trials did not come to their end, those included that a limit of the run has ended.
     pub fn unfinished(&self) -> usize {
         self.unfinished + self.stopped_by_limit
+    }
+
+    /// Takes in what a trial says of whether the run is complete.
+    pub(super) fn add_to_outline(&mut self, trial: &TrialRecord) {
+        if self.summary.provenance.vacuous == VacuousGate::Fail {
+            self.doubts.add(trial);
+        }
+        self.validity.add(trial);
+        self.unfinished += usize::from(trial.finished_at.is_none());
     }
 
     /// Takes in a trial, of which nothing more will come; returns the place of its group.

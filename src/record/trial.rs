@@ -338,8 +338,14 @@ impl TrialRecord {
 
     /// Whether it is over only because a limit of money or tokens was reached.
     pub fn was_stopped_by_limit(&self) -> bool {
+        self.limit_messages().next().is_some()
+    }
+
+    /// The sentences that say so.
+    pub fn limit_messages(&self) -> impl Iterator<Item = &str> {
         let error = self.outcome.as_ref().filter(|outcome| !outcome.counts()).and_then(Outcome::error);
-        error.into_iter().chain(self.missing().map(Component::why)).any(LimitExceeded::is_limit_message)
+        let all = error.into_iter().chain(self.missing().map(Component::why));
+        all.filter(|sentence| LimitExceeded::is_limit_message(sentence))
     }
 
     /// The figures that are missing.

@@ -94,6 +94,11 @@ impl Doubts {
         }
     }
 
+    /// Whether some assertion or figure may say nothing of the conversations.
+    pub(super) fn say_something(&self) -> bool {
+        !(self.vacuous().is_empty() && self.held_before().is_empty() && self.vacuous_cases().is_empty())
+    }
+
     /// The cases of which no figure could have been another one, whatever the agent did.
     pub fn vacuous_cases(&self) -> Vec<&str> {
         self.cases_with(FigureDoubt::Vacuous)

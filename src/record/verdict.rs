@@ -29,10 +29,7 @@ impl Verdict {
         if summary.interrupted {
             return Verdict::Interrupted;
         }
-        let vacuous = summary.provenance.vacuous == VacuousGate::Fail
-            && !(run.doubts.vacuous().is_empty()
-                && run.doubts.held_before().is_empty()
-                && run.doubts.vacuous_cases().is_empty());
+        let vacuous = summary.provenance.vacuous == VacuousGate::Fail && run.doubts.say_something();
         // Results that are missing only for the gate's own subject fail the gate.
         // A conversation that the persona spoilt is left out, as long as another one of its kind was run.
         let excused = |group: &TrialGroup| {
@@ -43,15 +40,7 @@ impl Verdict {
             group.composite.scored + excused(group) < group.planned
                 || group.dimensions.iter().any(DimensionTally::lacks_figure)
         };
-        let is_invalid = summary.provenance.min_validity.is_some_and(|least| run.validity.is_below(least));
-        let lacks_part = summary.provenance.merged.as_ref().is_some_and(|merged| !merged.missing.is_empty());
-        if is_invalid
-            || lacks_part
-            || run.is_damaged
-            || run.unfinished > 0
-            || run.groups.iter().any(is_missing)
-            || summary.figures.is_empty()
-        {
+        if Verdict::lacks_whole(run) || run.groups.iter().any(is_missing) {
             return Verdict::Incomplete;
         }
         let below = summary.provenance.min_score.is_some_and(|gate| {
@@ -66,6 +55,14 @@ impl Verdict {
             OnInconclusive::Tell if is_open => Verdict::Inconclusive,
             _ => Verdict::Passed,
         }
+    }
+
+    /// Whether the run as a whole lacks something, whatever figures its conversations have.
+    pub(super) fn lacks_whole(run: &Overview) -> bool {
+        let provenance = &run.summary.provenance;
+        let is_invalid = provenance.min_validity.is_some_and(|least| run.validity.is_below(least));
+        let lacks_part = provenance.merged.as_ref().is_some_and(|merged| !merged.missing.is_empty());
+        is_invalid || lacks_part || run.is_damaged || run.unfinished > 0 || provenance.models.is_empty()
     }
 
     /// The exit status that stands for it.

@@ -45,7 +45,7 @@ mod validity;
 pub use analysis::Analysis;
 pub use audit::audit;
 pub use calibration::calibration;
-pub use comparison::{Compared, comparisons, comparisons_json};
+pub use comparison::{Compared, comparisons, write_comparisons};
 pub use conversation::{PromptLength, change, conversation, divergence, event, excuse, judging, user_tool_call};
 pub use coverage::{coverage, coverage_json};
 pub use failed_parts::failed_parts;

@@ -23,8 +23,8 @@ pub struct StoredConversation {
     pub case: Arc<Case>,
     /// Its evidence.
     pub evidence: Evidence,
-    /// The questions to ask.
-    pub questions: Vec<Question>,
+    /// The questions to ask, each with its place among all about the conversation.
+    pub questions: Vec<PlacedQuestion>,
 }
 
 /// The reason why asking stopped early.
@@ -99,14 +99,12 @@ async fn ask_about<E: From<std::io::Error>>(
     let input = grade::metric_input(&engine.plan.job, &case, &evidence, engine.clock);
     let judged = JudgedTrial { engine, id: &id, input: &input };
     let mut kept = Vec::with_capacity(questions.len());
-    let placed = (0..).zip(questions).map(|(place, question)| PlacedQuestion { place, question });
-    let placed: Vec<PlacedQuestion> = placed.collect();
     let open = engine.cassette.open(&id);
     open.tape().begin_attempt(0);
     let asked = tokio::select! {
         biased;
         stopped = open.tape().stopped() => Err(TrialAbort::of_replay(stopped, open.tape())),
-        asked = judged.ask_all(placed.clone(), &last_failure, &mut kept) => asked,
+        asked = judged.ask_all(questions.clone(), &last_failure, &mut kept) => asked,
     };
     open.tape().end();
     match asked {
@@ -115,7 +113,7 @@ async fn ask_about<E: From<std::io::Error>>(
         Err(stop) => {
             let error = SetupError::from(stop).to_string();
             let is_left = |placed: &PlacedQuestion| kept.iter().all(|(place, _)| *place != placed.place);
-            let left: Vec<PlacedQuestion> = placed.into_iter().filter(is_left).collect();
+            let left: Vec<PlacedQuestion> = questions.into_iter().filter(is_left).collect();
             for PlacedQuestion { place, question } in left {
                 let (question, judgement) = no_reply(engine, &question, &error);
                 let question = Some(Box::new(question));

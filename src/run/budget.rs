@@ -48,6 +48,34 @@ struct AdmittedTrials {
     closed: bool,
 }
 
+/// What has to be paid for a trial to begin.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TrialNeeds {
+    /// How many have to be run together, this one included.
+    pub(super) together: u32,
+    /// The rest of one that goes on where it was: only that is needed.
+    pub(super) rest: Option<RestOfTrial>,
+}
+
+/// A trial that goes on where it was, by what it has cost until then.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RestOfTrial {
+    /// What it has cost.
+    pub(super) spent: Amount,
+    /// How many turns it has come to; 0 where only verdicts are left to be asked for.
+    pub(super) turns: u32,
+}
+
+impl RestOfTrial {
+    /// What it can still cost, beside the costliest trial so far: what that one cost beyond what is paid of it, and another turn like those
+    /// that it has.
+    fn still(self, costliest: Amount) -> Amount {
+        let RestOfTrial { spent, turns } = self;
+        let next_turn = if turns == 0 { Amount::default() } else { spent.part_of(turns.into()) };
+        costliest.minus(spent).max(next_turn)
+    }
+}
+
 impl Budget {
     /// A budget of which nothing is spent.
     pub(super) fn new(
@@ -87,9 +115,14 @@ impl Budget {
         self.prices.price(model).copied()
     }
 
-    /// Waits until a trial may begin, and as many with it as have to be run `together`; `false` if it may not. `together` is 0 for one that
-    /// goes on where it was, of which most is paid.
+    /// Waits until a trial may begin, and as many with it as have to be run `together`; `false` if it may not.
     pub(super) async fn admits(&self, trial: u32, together: u32) -> bool {
+        self.admits_with(trial, TrialNeeds { together, rest: None }).await
+    }
+
+    /// Waits until a trial may begin that can still cost so much; `false` if it may not.
+    pub(super) async fn admits_with(&self, trial: u32, needs: TrialNeeds) -> bool {
+        let TrialNeeds { together, rest } = needs;
         if !self.spend_tracker.is_limited() {
             return true;
         }
@@ -107,16 +140,17 @@ impl Budget {
                 }
                 let waits_for_first = !trials.has_ended && !trials.running.is_empty() && trials.first_left == 0;
                 // Each running trial may still cost as much as the most expensive one in total.
-                let needed_by = |count: u64| trials.costliest.times(count).plus(self.spend_tracker.largest_excess());
-                let needed = needed_by(trials.running.len() as u64 + u64::from(together));
+                let own = rest.map_or_else(|| trials.costliest.times(together.into()), |it| it.still(trials.costliest));
+                let own = own.plus(self.spend_tracker.largest_excess());
+                let needed = trials.costliest.times(trials.running.len() as u64).plus(own);
                 if !waits_for_first && self.spend_tracker.has_room_for(needed) {
                     let left = if trials.running.is_empty() { together } else { trials.first_left };
                     trials.first_left = left.saturating_sub(1);
-                    trials.running.insert(trial, Amount::default());
+                    trials.running.insert(trial, rest.map(|it| it.spent).unwrap_or_default());
                     return true;
                 }
                 if trials.running.is_empty() {
-                    self.spend_tracker.fall_short(needed_by(u64::from(together)));
+                    self.spend_tracker.fall_short(own);
                     trials.closed = true;
                     return false;
                 }
@@ -125,16 +159,12 @@ impl Budget {
         }
     }
 
-    /// The run goes on: so much was the most that a trial has cost before. A trial of it needs that also at first.
-    pub(super) fn costliest_before(&self, costliest: Amount) {
+    /// The run goes on: so much was the most that a trial has cost before, and whether one has come to its end. A trial of it needs
+    /// that also at first.
+    pub(super) fn costliest_before(&self, costliest: Amount, has_ended: bool) {
         let mut trials = self.trials();
         trials.costliest = trials.costliest.max(costliest);
-        trials.has_ended |= costliest != Amount::default();
-    }
-
-    /// Whether it is known what a trial can cost.
-    pub(super) fn knows_costs(&self) -> bool {
-        self.trials().has_ended
+        trials.has_ended |= has_ended;
     }
 
     /// A trial has ended, or was cut off.
@@ -221,11 +251,53 @@ pub(super) mod tests {
     async fn what_a_trial_has_cost_before_the_run_went_on_is_needed_for_the_first_one() {
         let budget = budget("limits: {tokens: 100}");
         budget.spend_tracker.spend(Amount { tokens: 70, ..Amount::default() });
-        assert!(!budget.knows_costs());
-        budget.costliest_before(Amount { tokens: 35, ..Amount::default() });
-        assert!(budget.knows_costs() && budget.admits(1, 0).await, "one that goes on where it was has cost most of it");
+        budget.costliest_before(Amount { tokens: 35, ..Amount::default() }, true);
+        assert!(budget.admits_with(1, left(10, 1)).await, "one that goes on where it was needs 25 more");
         budget.trial_ended(1);
         assert!(!budget.admits(2, 1).await, "30 are left, and 35 may be needed");
+    }
+
+    /// A trial that goes on after so many tokens and turns.
+    fn left(tokens: u64, turns: u32) -> TrialNeeds {
+        TrialNeeds { together: 1, rest: Some(RestOfTrial { spent: Amount { tokens, ..Amount::default() }, turns }) }
+    }
+
+    #[tokio::test]
+    async fn a_trial_that_goes_on_needs_what_is_left_of_it_and_another_turn() {
+        // 30 are left, and the costliest trial took 80.
+        for (spent, turns, may_begin, why) in [
+            (5, 1, false, "it was cut off in its first turn: 75 may be needed"),
+            (49, 5, false, "31 may be needed"),
+            (50, 5, true, "30 may be needed"),
+            (80, 4, true, "a turn takes 20"),
+            (80, 2, false, "a turn takes 40"),
+            (80, 0, true, "only its judge is left to be asked, again"),
+        ] {
+            let budget = budget("limits: {tokens: 100}");
+            budget.spend_tracker.spend(Amount { tokens: 70, ..Amount::default() });
+            budget.costliest_before(Amount { tokens: 80, ..Amount::default() }, true);
+            assert_eq!(budget.admits_with(1, left(spent, turns)).await, may_begin, "{why}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_trial_costs_is_known_once_one_has_ended_and_is_all_that_it_cost() {
+        let budget = budget("limits: {tokens: 100}");
+        budget.spend_tracker.spend(Amount { tokens: 20, ..Amount::default() });
+        budget.costliest_before(Amount { tokens: 20, ..Amount::default() }, false);
+        assert!(budget.admits_with(1, left(20, 2)).await);
+        let second = tokio::spawn({
+            let budget = budget.clone();
+            async move { budget.admits(2, 1).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!second.is_finished(), "what one costs is not known yet");
+        use_up(&budget, 1, 25);
+        budget.trial_ended(1);
+        assert!(second.await.unwrap(), "55 are left, and 45 may be needed");
+        use_up(&budget, 2, 11);
+        budget.trial_ended(2);
+        assert!(!budget.admits(3, 1).await, "44 are left, and 45 may be needed");
     }
 
     #[tokio::test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use super::budget::Budget;
+use super::budget::{Budget, RestOfTrial, TrialNeeds};
 use super::clients::{ClientError, Clients, Credentials};
 use super::lanes::{self, TimeLimit};
 use super::metered_call::CallRecorder;
@@ -15,7 +15,7 @@ use super::preflight::PreflightFailure;
 use super::provenance::prices;
 use super::refusals::ModelRefusals;
 use super::resources::RunResources;
-use super::sink::{Durability, Sink};
+use super::sink::{Durability, Sink, TapedSink};
 use super::stuck_persona::StuckPersona;
 use crate::cache::Cache;
 use crate::cassette::Cassette;
@@ -104,6 +104,10 @@ impl Engine {
             cassette,
             cache,
         } = deps;
+        let sink: Arc<dyn Sink> = match &cassette {
+            Cassette::Off => sink,
+            _ => Arc::new(TapedSink { sink, cassette: cassette.clone() }),
+        };
         let cache = if cassette.is_replayed() { Cache::OFF } else { cache };
         // Nothing is spent in replay, and what a limit ended then is noted.
         let spend = if cassette.is_replayed() { SpendLimits::default() } else { plan.job.limits.spend() };
@@ -142,17 +146,24 @@ impl Engine {
         self.budget.spend_tracker.spend(Amount { dollars, tokens }.plus(set_aside));
     }
 
-    /// The most that one conversation of the run has cost before: at a limit that leaves less none is begun.
-    pub fn costliest_before(&self, costliest: Amount) {
-        self.budget.costliest_before(costliest);
+    /// The most that one conversation of the run has cost before, and whether one has come to its end: at a limit that leaves less none
+    /// is begun.
+    pub fn costliest_before(&self, costliest: Amount, has_ended: bool) {
+        self.budget.costliest_before(costliest, has_ended);
+    }
+
+    /// So much could a step of the run cost that did not fit any more before it was gone on with. Where it still does not fit nothing is
+    /// begun. What was spent is counted first.
+    pub fn fell_short_before(&self, wanted: Amount) {
+        self.budget.spend_tracker.fall_short(wanted);
     }
 
     /// Waits until a trial may begin; `false` if it may not.
     pub(super) async fn admits(&self, trial: &Trial) -> bool {
         let stops = !self.cassette.is_replayed() && self.refusals.stop();
-        let is_paid = trial.left.is_some() && self.budget.knows_costs();
-        let together = if is_paid { 0 } else { trial.together };
-        !stops && self.cassette.was_held(&trial.id) && self.budget.admits(trial.id.number, together).await
+        let rest = trial.left.as_ref().map(|left| RestOfTrial { spent: left.spent, turns: left.turns_to_go_on_from() });
+        let needs = TrialNeeds { together: trial.together, rest };
+        !stops && self.cassette.was_held(&trial.id) && self.budget.admits_with(trial.id.number, needs).await
     }
 
     /// The limit on money or tokens that leaves nothing for a step of a trial; `when` is that step, once in a conversation.

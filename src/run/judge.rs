@@ -67,11 +67,13 @@ pub(super) async fn judge(
     Ok(judgements.into_iter().map(|(_, judgement)| judgement).collect())
 }
 
-/// A question with its place among those about the same conversation.
-#[derive(Clone)]
-pub(super) struct PlacedQuestion {
-    pub(super) place: u32,
-    pub(super) question: Question,
+/// A question with its place among all those about the same conversation, answered ones too.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacedQuestion {
+    /// Its place, from 0.
+    pub place: u32,
+    /// The question.
+    pub question: Question,
 }
 
 /// A trial about which a judge is asked.

@@ -56,6 +56,7 @@ pub use clients::{ClientError, Clients, Credentials, check_clients, neo4j_connec
 pub use concurrency::{DescriptorLimit, descriptor_limit};
 pub use engine::{Engine, Lanes, RandomSource, Rounds, RunBreak, RunDeps, refuse, resume, run};
 pub use hint::hint;
+pub use judge::PlacedQuestion;
 pub use live_check::{AssertionPlace, LiveCheck, live_check};
 pub use mutation::{RecordedTrial, mutate};
 pub use preflight::{KeyCheck, Preflight, PreflightFailure, missing_program, preflight, preflight_of_judge};

@@ -1,11 +1,13 @@
 //! The interface to the journal of a run.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use crate::cassette::{Cassette, KeptEntry};
 use crate::record::Entry;
 
 /// The crash that an entry must outlive before anything goes on.
@@ -27,6 +29,40 @@ pub trait Sink: Send + Sync {
 
     /// Waits until all entries appended before this call are kept.
     fn kept(&self, durability: Durability) -> BoxFuture<'_, io::Result<()>>;
+}
+
+/// The sink of a run that is recorded or replayed. Where the time limit of the recorded run cut a trial off, its replay keeps the same
+/// entries as were kept then, and no more.
+pub(super) struct TapedSink {
+    pub(super) sink: Arc<dyn Sink>,
+    pub(super) cassette: Cassette,
+}
+
+impl Sink for TapedSink {
+    fn append(&self, entry: Entry) -> io::Result<()> {
+        let Some((trial, kept)) = kept_entry(&entry) else { return self.sink.append(entry) };
+        let tape = self.cassette.tape(trial);
+        if !tape.may_keep(kept) {
+            return Ok(());
+        }
+        self.sink.append(entry)?;
+        tape.kept(kept);
+        Ok(())
+    }
+
+    fn kept(&self, durability: Durability) -> BoxFuture<'_, io::Result<()>> {
+        self.sink.kept(durability)
+    }
+}
+
+/// The trial of an entry, and what a recording has to know of it; `None` of those that are kept also when a trial is dropped.
+fn kept_entry(entry: &Entry) -> Option<(u32, KeptEntry)> {
+    let kept = match entry {
+        Entry::ModelAsking { .. } | Entry::ModelAsked { .. } | Entry::AgentOutput { .. } => return None,
+        Entry::Judged { place: Some(place), .. } => KeptEntry::Verdict(*place),
+        _ => KeptEntry::InOrder,
+    };
+    Some((entry.trial()?, kept))
 }
 
 /// The longest time for which what was appended waits for more, to be kept with it.

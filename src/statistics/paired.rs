@@ -169,20 +169,50 @@ impl Difference {
     }
 }
 
-/// The differences of pairs, added up by case and kind.
-type ByKind = BTreeMap<(usize, usize), Sums>;
+/// The differences of pairs of one case and kind, added up.
+struct KindSums {
+    of: (usize, usize),
+    values: Sums,
+}
 
-fn by_kind(pairs: impl Iterator<Item: Borrow<Paired>>) -> ByKind {
-    let mut kinds = ByKind::new();
+/// The differences of pairs, added up by case and kind, and sorted by those. Where pairs come kind by kind, no more than that is held.
+fn by_kind(pairs: impl Iterator<Item: Borrow<Paired>>) -> Vec<KindSums> {
+    let mut kinds: Vec<KindSums> = Vec::new();
     for pair in pairs {
         let Paired { case, kind, difference } = *pair.borrow();
-        kinds.entry((case, kind)).or_default().add(difference);
+        let of = (case, kind);
+        if kinds.last().is_none_or(|last| last.of != of) {
+            kinds.push(KindSums { of, values: Sums::default() });
+        }
+        if let Some(last) = kinds.last_mut() {
+            last.values.add(difference);
+        }
+        // Pairs in any other order would be as many.
+        if kinds.len().is_power_of_two() && kinds.len() > 1 {
+            merge(&mut kinds);
+        }
     }
+    merge(&mut kinds);
     kinds
 }
 
-fn of_cases(kinds: &ByKind) -> Vec<Cell> {
-    kinds.iter().map(|((case, _), values)| Cell { case: *case, values: *values }).collect()
+/// Sorts them, and adds up those of the same case and kind.
+fn merge(kinds: &mut Vec<KindSums>) {
+    if kinds.is_sorted_by(|one, other| one.of < other.of) {
+        return;
+    }
+    kinds.sort_by_key(|kind| kind.of);
+    kinds.dedup_by(|later, kept| {
+        let is_same = later.of == kept.of;
+        if is_same {
+            kept.values.add_all(later.values);
+        }
+        is_same
+    });
+}
+
+fn of_cases(kinds: &[KindSums]) -> Vec<Cell> {
+    kinds.iter().map(|kind| Cell { case: kind.of.0, values: kind.values }).collect()
 }
 
 /// The pairs, added up by case and kind.
@@ -194,13 +224,14 @@ pub(super) fn cells(pairs: &[Paired]) -> Vec<Cell> {
 /// The difference of each pair, weighted as it is in the mean over the cases.
 fn weighted<'a>(
     pairs: impl Iterator<Item: Borrow<Paired>> + Clone + 'a,
-    kinds: &'a ByKind,
+    kinds: &'a [KindSums],
 ) -> impl Iterator<Item = f64> + Clone + 'a {
     let mut kinds_of: BTreeMap<usize, f64> = BTreeMap::new();
-    kinds.keys().for_each(|(case, _)| *kinds_of.entry(*case).or_default() += 1.0);
+    kinds.iter().for_each(|kind| *kinds_of.entry(kind.of.0).or_default() += 1.0);
     pairs.map(move |pair| {
         let Paired { case, kind, difference } = *pair.borrow();
-        difference / (f64::from(kinds[&(case, kind)].count) * kinds_of[&case])
+        let of_kind = kinds.binary_search_by_key(&(case, kind), |known| known.of).map(|at| kinds[at].values.count);
+        difference / (f64::from(of_kind.unwrap_or(1)) * kinds_of[&case])
     })
 }
 

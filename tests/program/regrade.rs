@@ -256,6 +256,54 @@ fn an_interrupted_grading_keeps_what_was_paid_and_goes_on_there() {
     assert!(run_folder(folder.path()).join("grade-2.json").exists());
 }
 
+#[test]
+fn what_is_left_of_a_grading_that_was_killed_stands_at_its_place_among_all_questions() {
+    let folder = kept();
+    let is_silent = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let silent = is_silent.clone();
+    let judges = Server::start(move |request| match request.json()["model"].as_str() {
+        Some("second") if silent.load(Ordering::SeqCst) => Reply::Silence,
+        _ => verdict(0.5),
+    });
+    let panel = || {
+        let mut command = eval_job(folder.path());
+        command.env("OPENAI_BASE_URL", format!("{}/v1", judges.address)).env("OPENAI_API_KEY", "sk-hush");
+        command.args(["grade", "--scorer-model", "openai/first,openai/second", "-j", "1"]);
+        command
+    };
+    let verdicts = |number: u32| -> Vec<Value> {
+        let journal = run_folder(folder.path()).join(format!("grade-{number}.ndjson"));
+        let journal = std::fs::read_to_string(journal).unwrap_or_default();
+        let lines = journal.lines().filter_map(|line| serde_json::from_str(line).ok());
+        lines.filter(|line: &Value| line["kind"] == "judged").collect()
+    };
+    let mut child = panel().stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    while verdicts(1).is_empty() {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    is_silent.store(false, Ordering::SeqCst);
+    let asked = || judges.requests().iter().filter(|request| request.body.contains("\"messages\"")).count();
+    let before = asked();
+    let output = panel().output().unwrap();
+    assert_eq!((output.status.code(), asked() - before), (Some(0), 3), "{}", words(&output));
+    let mut places: Vec<(u64, u64, String)> = verdicts(2)
+        .iter()
+        .map(|line| {
+            let judge = line["judgement"]["judge"].as_str().unwrap().to_owned();
+            (line["trial"].as_u64().unwrap(), line["place"].as_u64().unwrap_or(99), judge)
+        })
+        .collect();
+    places.sort();
+    let judges = ["openai/first", "openai/second"];
+    let all: Vec<(u64, u64, String)> = [1, 2]
+        .into_iter()
+        .flat_map(|trial| (0..).zip(judges).map(move |(at, judge)| (trial, at, judge.to_owned())))
+        .collect();
+    assert_eq!(places, all);
+}
+
 /// As on a full disk: nothing can be written to any file.
 #[cfg(unix)]
 #[test]

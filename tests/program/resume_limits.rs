@@ -59,6 +59,41 @@ fn what_was_spent_before_counts_for_the_limits_and_is_shown() {
 }
 
 #[test]
+fn at_a_limit_that_leaves_nothing_for_the_next_step_a_resumption_sends_nothing_and_says_which_limit() {
+    let (agent, address) = agent::start("good");
+    let (agent, (model, base)) = (agent.unwrap(), model::start("good"));
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!(
+        "target: {{user: u, chatbot: c, embabel: {{baseUrl: {address}}}}}\nfacts: []\n\
+         evaluator: {{model: {{name: openai/own, maxTokens: 100}}}}\nscorer: {{model: {{name: openai/own, maxTokens: 100}}}}\n\
+         tasks:\n  - {{task: Ask where the locker is, acceptanceCriteria: It is named}}\nrepeat: 2\n"
+    );
+    fs::write(folder.path().join("job.yml"), job).unwrap();
+    let typed = |line: &str| {
+        let mut command = eval_job(folder.path());
+        command.env("OPENAI_BASE_URL", &base).env("OPENAI_API_KEY", "sk-test");
+        let output = command.args(line.split_whitespace()).output().unwrap();
+        (output.status.code().unwrap(), words(&output))
+    };
+    let sent = || {
+        let messages = agent.requests().iter().filter(|request| request.path.ends_with("/messages")).count();
+        (messages, model.requests().iter().filter(|request| request.body.contains("\"messages\"")).count())
+    };
+    let (status, printed) = typed("run job.yml --token-limit 300 --no-progress");
+    assert_eq!((status, sent().1), (102, 0), "{printed}");
+    let before = sent();
+    assert!(before.0 > 0, "the opening was sent: {printed}");
+    for limit in [300, 300, 320] {
+        let (status, printed) = typed(&format!("run --resume job.yml --token-limit {limit} --no-progress"));
+        assert_eq!((status, sent()), (102, before), "{limit}: {printed}");
+        let told = format!("limits.tokens ({limit}) is less than one request can take");
+        assert!(printed.contains(&told), "{told}: {printed}");
+    }
+    let (status, printed) = typed("run --resume job.yml --token-limit 900000 --no-progress");
+    assert_eq!(status, 0, "{printed}");
+}
+
+#[test]
 fn a_request_that_was_on_its_way_at_a_kill_counts_as_spent() {
     let agent = Agent::start();
     let desk = Desk::new(&agent, 1);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::args::{CompareArgs, runs_dir_flag};
 use super::context::Context;
 use super::error::CliError;
+use super::export::Printed;
 use super::invocation::Invocation;
 use super::printer::Printer;
 use super::team;
@@ -95,7 +96,10 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Print
     let comparisons = compared(&pairs(&runs)?, rules);
     let shown = report::Compared { comparisons: &comparisons, bridge: bridge.as_ref(), rules };
     match args.json {
-        true => printer.data(&format!("{:#}\n", report::comparisons_json(&shown)))?,
+        true => {
+            let out = Printed { printer, bytes: Vec::new() };
+            report::write_comparisons(&shown, out).map_err(CliError::Stdout)?;
+        }
         false => printer.data(&report::comparisons(&shown, context.screen(args.verbose)))?,
     }
     if !args.json && runs.len() > 1 {
@@ -142,9 +146,9 @@ fn open(id: Option<&str>, args: &CompareArgs, context: &Context, printer: &Print
         let damaged = if run.is_damaged { format!("run {} is damaged: ", run.id) } else { String::new() };
         printer.note(&format!("note: {damaged}{note}"));
     }
-    if matches!(run.verdict, Verdict::Incomplete | Verdict::Interrupted) {
+    if let Some(verdict) = run.broken_off {
         let text = "conversations without a score are left out";
-        printer.note(&format!("note: run {} is {}: {text}", run.id, run.verdict.label()));
+        printer.note(&format!("note: run {} is {}: {text}", run.id, verdict.label()));
     }
     Ok(run)
 }

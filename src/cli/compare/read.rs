@@ -12,7 +12,8 @@ use crate::store::folder::JournalFile;
 pub(in crate::cli) struct ComparedRun {
     pub(super) id: String,
     pub(super) job: String,
-    pub(super) verdict: Verdict,
+    /// The verdict, where it is that the run is incomplete or was interrupted.
+    pub(super) broken_off: Option<Verdict>,
     /// When it began.
     pub(super) started_at: DateTime<Utc>,
     /// Whether it has come to its end.
@@ -38,11 +39,10 @@ impl ComparedRun {
     }
 
     fn read_as(file: &mut JournalFile, has_words: bool) -> Result<ComparedRun, StoreError> {
-        let plan = file.planned()?;
-        let summary = plan.summary.clone();
+        let (summary, plan) = file.planned_trials()?;
         let side = |model: &String| {
             let mut scores = Scores::new(&summary.provenance.personas);
-            scores.plan(plan.groups_of(model).map(|group| group.case.as_str()));
+            scores.plan(plan.cases_of(model));
             (Side { run: summary.id.clone(), model: model.clone() }, scores)
         };
         let mut run = ComparedRun {
@@ -50,28 +50,18 @@ impl ComparedRun {
             models: summary.provenance.models.iter().map(side).collect(),
             id: summary.id,
             job: summary.provenance.job,
-            verdict: summary.verdict,
+            broken_off: None,
             started_at: summary.started_at,
             has_ended: false,
             is_damaged: false,
             until: summary.provenance.until,
         };
-        drop(plan.groups);
-        let mut take = |trial: &TrialRecord| {
+        drop(plan);
+        let end = file.read_trials(has_words, |trial| {
             run.rules.add(trial);
             run.add(trial, has_words);
-        };
-        let overview = match has_words {
-            true => file.read_with_texts(|trial| {
-                take(&trial);
-                Ok(())
-            })?,
-            false => file.read_through(|_, trial| take(trial))?,
-        };
-        run.is_damaged = overview.is_damaged();
-        let summary = overview.summary;
-        run.has_ended = summary.finished_at.is_some() && !summary.interrupted;
-        run.verdict = summary.verdict;
+        })?;
+        (run.has_ended, run.is_damaged, run.broken_off) = (end.has_ended, end.is_damaged, end.broken_off);
         Ok(run)
     }
 
@@ -80,7 +70,7 @@ impl ComparedRun {
         ComparedRun {
             id: self.id.clone(),
             job: self.job.clone(),
-            verdict: self.verdict,
+            broken_off: self.broken_off,
             started_at: self.started_at,
             has_ended: self.has_ended,
             is_damaged: self.is_damaged,

@@ -14,7 +14,7 @@ use crate::job::{Case, Job, Panel};
 use crate::prompt::{PromptError, Templates};
 use crate::record::{Overview, TrialRecord};
 use crate::report;
-use crate::run::{AskingStopped, StoredConversation};
+use crate::run::{AskingStopped, PlacedQuestion, StoredConversation};
 use crate::score::{Component, Outcome, Scorecard, Weight, composite};
 use crate::store::StoreError;
 use crate::store::folder::{Grading, Regraded};
@@ -138,7 +138,10 @@ impl<'a> Regrader<'a> {
     pub(super) fn conversation(&self, trial: TrialRecord) -> Option<StoredConversation> {
         let case = self.case_of(&trial).filter(|_| can_be_judged(&trial))?;
         let questions = self.questions(&trial.questions, &case, trial.evidence.as_ref()?);
-        let questions = questions.into_iter().flatten().filter_map(|(_, question)| question.ok()).collect();
+        let placed = |(place, (_, question)): (u32, ReproducedQuestion)| {
+            Some(PlacedQuestion { place, question: question.ok()? })
+        };
+        let questions = (0..).zip(questions.into_iter().flatten()).filter_map(placed).collect();
         Some(StoredConversation { trial: trial.trial, case, evidence: trial.evidence?, questions })
     }
 
@@ -173,8 +176,8 @@ impl<'a> Regrader<'a> {
             }
             None => self.first_judgements(trial, evidence),
         };
-        let (mut all, mut kept, mut asked) = (Vec::new(), Vec::new(), Vec::new());
-        for ((id, judge, sample), question) in questions {
+        let (mut all, mut kept, mut asked, mut places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (place, ((id, judge, sample), question)) in (0..).zip(questions) {
             let is_it = |known: &AskedQuestion| {
                 let is_same = question.as_ref().is_ok_and(|question| question.digest() == known.digest);
                 known.key() == (&*id, judge.as_deref(), sample) && (is_same || self.grading.is_some())
@@ -182,6 +185,7 @@ impl<'a> Regrader<'a> {
             match (given.iter().find(|(known, _)| is_it(known)), &question) {
                 (Some((known, judgement)), Ok(question)) => {
                     kept.push(judgement.clone());
+                    places.push(place);
                     asked.push(AskedQuestion { prompt: Some(question.prompt.clone()), ..known.clone() });
                     all.push(judgement.clone());
                 }
@@ -189,7 +193,7 @@ impl<'a> Regrader<'a> {
                 (None, Ok(_)) => all.push(without_reply(&id, &self.why_none(!given.is_empty()))),
             }
         }
-        (trial.judgements, trial.questions) = (kept, asked);
+        (trial.judgements, trial.questions, trial.places) = (kept, asked, places);
         if self.grading.is_some() && trial.judgements.len() == all.len() {
             trial.outcome = Some(grade::outcome(&evidence.ending, &trial.judgements, &self.job));
         }

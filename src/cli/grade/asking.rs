@@ -29,7 +29,7 @@ use crate::job::{Job, Panel, RunLimits};
 use crate::money::{Cost, Price, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
-use crate::record::{Asker, Entry, FORMAT_VERSION, ModelCall, Overview};
+use crate::record::{Asker, Entry, FORMAT_VERSION, ModelCall, Overview, PlacedJudgement};
 use crate::report::{self, count};
 use crate::run::{self, AskingStopped, Credentials, Durability, Engine, RunDeps, StoredConversation, WrittenSteps};
 use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
@@ -336,8 +336,8 @@ fn refused(file: String, refusals: Vec<Refusal>) -> CliError {
 /// The conversation with what is left to ask about it; what was answered is kept once more, and not paid for twice.
 fn taken_over(journal: &Journal, rest: PendingQuestions) -> Result<StoredConversation, AskError> {
     let trial = rest.conversation.trial.number;
-    for (question, judgement) in rest.answered {
-        journal.append(&Entry::Judged { trial, question: Some(Box::new(question)), judgement, place: None })?;
+    for PlacedJudgement { place, question, judgement } in rest.answered {
+        journal.append(&Entry::Judged { trial, question, judgement, place })?;
     }
     Ok(rest.conversation)
 }

@@ -2,7 +2,7 @@
 
 use super::again::{Regrader, can_be_judged};
 use crate::evidence::{AskedQuestion, Judgement, Observed, Question};
-use crate::record::TrialRecord;
+use crate::record::{PlacedJudgement, TrialRecord};
 use crate::run::StoredConversation;
 use crate::store::folder::{Grading, JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
@@ -33,7 +33,7 @@ pub(super) struct EarlierAnswers {
 /// A conversation with what is left to ask about it, and what is answered.
 pub(super) struct PendingQuestions {
     pub(super) conversation: StoredConversation,
-    pub(super) answered: Vec<(AskedQuestion, Judgement)>,
+    pub(super) answered: Vec<PlacedJudgement>,
 }
 
 /// How much there is to ask.
@@ -149,11 +149,15 @@ impl EarlierAnswers {
         }
         let Some(mut conversation) = again.conversation(trial) else { return Ok(None) };
         let (mut answered, mut left) = (Vec::new(), Vec::new());
-        for question in conversation.questions {
-            match known.iter().chain(&self.elsewhere).find(|(asked, judgement)| is_answer(asked, judgement, &question))
-            {
-                Some(known) => answered.push(known.clone()),
-                None => left.push(question),
+        for placed in conversation.questions {
+            let is_its =
+                |(asked, judgement): &&(AskedQuestion, Judgement)| is_answer(asked, judgement, &placed.question);
+            match known.iter().chain(&self.elsewhere).find(is_its).cloned() {
+                Some((asked, judgement)) => {
+                    let (place, question) = (Some(placed.place), Some(Box::new(asked)));
+                    answered.push(PlacedJudgement { place, question, judgement });
+                }
+                None => left.push(placed),
             }
         }
         conversation.questions = left;

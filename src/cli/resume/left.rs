@@ -1,10 +1,11 @@
 //! Which of the trials that were cut off go on where they were, and why others begin again.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::super::error::CliError;
 use crate::evidence::{Ending, Observed};
+use crate::money::Amount;
 use crate::plan::{BegunTrial, LeftTrial, Plan, ResumedTrials, Trial};
 use crate::record::TrialRecord;
 use crate::report::count;
@@ -20,23 +21,24 @@ pub(super) struct LeftTrials {
 }
 
 impl LeftTrials {
-    /// Finds out which of these trials go on where they were; the others begin again.
+    /// Finds out which of these trials, each with what it has cost, go on where they were; the others begin again.
     ///
     /// # Errors
     /// When the journal can't be read.
     pub(super) fn take_up(
         run: &JournalFile,
         plan: &Plan,
-        numbers: &HashSet<u32>,
+        whole: &HashMap<u32, Amount>,
         held: &mut ResumedTrials,
     ) -> Result<LeftTrials, CliError> {
         let mut left = LeftTrials::default();
-        if numbers.is_empty() {
+        if whole.is_empty() {
             return Ok(left);
         }
-        for trial in plan.trials().filter(|trial| numbers.contains(&trial.id.number)) {
+        for trial in plan.trials() {
+            let Some(spent) = whole.get(&trial.id.number).copied() else { continue };
             let Some(record) = run.trial_numbered(trial.id.number)? else { continue };
-            match continued(plan, &trial, record, held) {
+            match continued(plan, CutOffTrial { trial: &trial, record, spent }, held) {
                 Ok(begun) => {
                     left.continued += 1;
                     held.begun.insert(trial.id.number, begun);
@@ -62,8 +64,17 @@ impl LeftTrials {
     }
 }
 
+/// A trial that was cut off.
+struct CutOffTrial<'a> {
+    trial: &'a Trial,
+    record: TrialRecord,
+    /// What it has cost.
+    spent: Amount,
+}
+
 /// A trial as it goes on; else why it begins again.
-fn continued(plan: &Plan, trial: &Trial, record: TrialRecord, held: &ResumedTrials) -> Result<BegunTrial, String> {
+fn continued(plan: &Plan, of: CutOffTrial<'_>, held: &ResumedTrials) -> Result<BegunTrial, String> {
+    let CutOffTrial { trial, record, spent } = of;
     if record.is_cleared {
         return Err("what was said is not kept in full (a secret was cleared from it)".to_owned());
     }
@@ -91,6 +102,7 @@ fn continued(plan: &Plan, trial: &Trial, record: TrialRecord, held: &ResumedTria
         pending,
         farewell,
         persona_usage,
+        spent,
         judgements,
         used_ms,
         resume_points,

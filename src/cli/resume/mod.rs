@@ -8,7 +8,7 @@ mod command;
 mod find;
 mod left;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
@@ -21,7 +21,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::planning::PlannedJobs;
 use crate::evidence::Usage;
-use crate::money::{Amount, Dollars, Price};
+use crate::money::{Amount, Dollars, LimitExceeded, Price};
 use crate::plan::{BegunTrial, Refusal, ResumedTrials};
 use crate::record::{Beginning, Entry, Overview, TrialRecord, total};
 use crate::report::count;
@@ -51,8 +51,27 @@ pub(super) struct Resumed {
     pub(super) mode: ResumeMode,
     /// The most that requests without a reported usage can have cost, by the prices of today.
     pub(super) set_aside: Amount,
-    /// The most that one conversation has cost, by the prices of today.
+    /// What its conversations have cost, and what they would have.
+    pub(super) costs: EarlierCosts,
+}
+
+/// What conversations of a run have cost before it goes on, by the prices of today.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct EarlierCosts {
+    /// The most that one of them has cost.
     pub(super) costliest: Amount,
+    /// Whether one has come to its end, so that it is known what one costs.
+    pub(super) has_ended: bool,
+    /// The most that a step could cost for which a limit was not enough.
+    pub(super) fell_short: Amount,
+}
+
+impl EarlierCosts {
+    /// Takes in the sentence about a limit that was not enough.
+    fn note_limit(&mut self, sentence: &str) {
+        let wanted = LimitExceeded::wanted_in(sentence).unwrap_or_default();
+        self.fell_short = self.fell_short.max(wanted);
+    }
 }
 
 impl ResumeRequest {
@@ -80,16 +99,17 @@ impl ResumeRequest {
             mode,
             held: ResumedTrials::default(),
             broken: 0,
-            whole: HashSet::new(),
+            whole: HashMap::new(),
             prices: prices.models.clone(),
-            costliest: Amount::default(),
+            costs: EarlierCosts::default(),
         };
         let overview = run.read(|_, trial| trials.add(trial))?;
         let first = first_entry(&run)?;
         let _inside = runtime.enter();
         let stored = check::StoredBeginning { first: &first, overview: &overview, note: run.note.as_deref() };
         check::check(stored, &mut planned.jobs[0], args, context)?;
-        let StoredTrials { mut held, broken, whole, costliest, .. } = trials;
+        let StoredTrials { mut held, broken, whole, mut costs, .. } = trials;
+        overview.summary.limit_reached.iter().for_each(|why| costs.note_limit(why));
         held.stopped_at = reopened.stopped_at(&overview.summary);
         held.may_lack_turns = run.note.is_some() || may_be_lost(held.stopped_at, context.clock.booted_at());
         // A secret of today that stands in the journal was sent then.
@@ -100,9 +120,10 @@ impl ResumeRequest {
         if before != overview.summary.provenance.prices {
             // It went on by other prices since: by which of them something was set aside is not known.
             before.clear();
+            costs.fell_short.dollars = Dollars::ZERO;
         }
         let set_aside = overview.set_aside.amount(&prices.models, &before);
-        Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode, set_aside, costliest })
+        Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode, set_aside, costs })
     }
 }
 
@@ -174,22 +195,26 @@ struct StoredTrials {
     mode: ResumeMode,
     held: ResumedTrials,
     broken: usize,
-    /// Those that were cut off after their session was opened, or that a limit left nothing for the judge of.
-    whole: HashSet<u32>,
+    /// Those that were cut off after their session was opened, or that a limit left nothing for the judge of, each with what it has cost.
+    whole: HashMap<u32, Amount>,
     /// The prices of today.
     prices: BTreeMap<String, Price>,
-    /// The most that one of them has cost.
-    costliest: Amount,
+    costs: EarlierCosts,
 }
 
 impl StoredTrials {
     fn add(&mut self, trial: &TrialRecord) {
         let number = trial.trial.number;
-        self.costliest = self.costliest.max(self.cost(trial));
+        let spent = cost(trial, &self.prices);
+        self.costs.costliest = self.costs.costliest.max(spent);
+        self.costs.has_ended |= trial.finished_at.is_some();
         let is_left = match self.mode {
             ResumeMode::Unfinished => trial.finished_at.is_none() || trial.was_stopped_by_limit(),
             ResumeMode::Errors => trial.is_to_be_retried(),
         };
+        if is_left {
+            trial.limit_messages().for_each(|why| self.costs.note_limit(why));
+        }
         if !is_left {
             self.held.finished.insert(number);
             self.broken += usize::from(trial.is_to_be_retried());
@@ -202,26 +227,24 @@ impl StoredTrials {
             }
             let is_only_judged = self.mode == ResumeMode::Unfinished && trial.was_left_unjudged();
             if trial.was_left_whole() || is_only_judged {
-                self.whole.insert(number);
+                self.whole.insert(number, spent);
             }
         }
     }
 }
 
-impl StoredTrials {
-    /// The known cost of a trial, without conversations that were held before and do not count.
-    fn cost(&self, trial: &TrialRecord) -> Amount {
-        let amount = |model: &str, usage: &Usage| {
-            let dollars = self.prices.get(model).map_or(Dollars::ZERO, |price| price.cost(usage).known());
-            let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
-            Amount { dollars, tokens }
-        };
-        let calls = trial.calls.iter().filter(|call| trial.started_at.is_some_and(|began| call.at >= began));
-        let own = calls.map(|call| amount(&call.model, &call.usage));
-        let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
-        let agent = turns.filter_map(|turn| turn.usage.as_ref()).map(|usage| amount(&trial.trial.model, usage));
-        own.chain(agent).fold(Amount::default(), Amount::plus)
-    }
+/// The known cost of a trial, without conversations that were held before and do not count.
+fn cost(trial: &TrialRecord, prices: &BTreeMap<String, Price>) -> Amount {
+    let amount = |model: &str, usage: &Usage| {
+        let dollars = prices.get(model).map_or(Dollars::ZERO, |price| price.cost(usage).known());
+        let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
+        Amount { dollars, tokens }
+    };
+    let calls = trial.calls.iter().filter(|call| trial.started_at.is_some_and(|began| call.at >= began));
+    let own = calls.map(|call| amount(&call.model, &call.usage));
+    let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+    let agent = turns.filter_map(|turn| turn.usage.as_ref()).map(|usage| amount(&trial.trial.model, usage));
+    own.chain(agent).fold(Amount::default(), Amount::plus)
 }
 
 fn first_entry(run: &JournalFile) -> Result<Entry, CliError> {

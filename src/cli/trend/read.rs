@@ -86,6 +86,9 @@ pub(super) fn runs<'a>(
     Ok(runs.history(|run| subject.has(run) && subject.is_new_enough(run))?)
 }
 
+/// A job of more bytes, whose cases are many, is not held for the next night.
+const MOST_HELD: usize = 1 << 20;
+
 /// The jobs of runs, without secrets. One night's is mostly that of the night before.
 #[derive(Debug, Default)]
 pub(super) struct ClearedJobs {
@@ -102,7 +105,11 @@ impl ClearedJobs {
             self.last = job;
             self.cleared.iter_mut().for_each(|job| context.redactor().redact_json(job));
         }
-        Ok(RunRules::new(&run.provenance()?, self.cleared.as_ref()))
+        let rules = RunRules::new(&run.provenance()?, self.cleared.as_ref());
+        if self.last.as_ref().is_some_and(|job| job.len() > MOST_HELD) {
+            *self = ClearedJobs::default();
+        }
+        Ok(rules)
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod reserves;
 
-use serde_json::{Value, json};
+use std::io::{self, Write};
+
+use serde::Serialize;
 
 use super::numbers::count;
 use super::{FigureCell, FigureRow, FigureTable, Ink, Page, Paint, Screen, decimals, plain, two_decimals};
@@ -277,22 +279,36 @@ pub(super) fn at_once_text(comparisons: &[Comparison], rules: ComparisonRules) -
         .then(|| format!("The intervals of the {several} scores cover all at once ({level} each, Bonferroni)."))
 }
 
-/// The comparisons as JSON.
-pub fn comparisons_json(compared: &Compared<'_>) -> Value {
-    let Compared { comparisons, bridge, rules } = *compared;
-    let relation = |comparison: &Comparison| comparison.relation();
-    let mut json = json!({
-        "minEffect": rules.min_effect,
-        "alpha": rules.alpha,
-        "rngSeed": rules.rng_seed,
-        "methods": ComparisonMethods::ALL,
-        "relations": comparisons.iter().map(relation).collect::<Vec<_>>(),
-        "comparisons": comparisons,
-    });
-    if let Some(bridge) = bridge {
-        json["bridge"] = json!(bridge);
+/// Writes the comparisons as JSON, indented and with a newline at its end: of many pairs one after the other.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_comparisons(compared: &Compared<'_>, mut to: impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Document<'a> {
+        min_effect: f64,
+        alpha: f64,
+        rng_seed: u64,
+        methods: ComparisonMethods,
+        relations: Vec<Relation>,
+        comparisons: &'a [Comparison],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bridge: Option<&'a Bridge>,
     }
-    json
+    let Compared { comparisons, bridge, rules } = *compared;
+    let document = Document {
+        min_effect: rules.min_effect,
+        alpha: rules.alpha,
+        rng_seed: rules.rng_seed,
+        methods: ComparisonMethods::ALL,
+        relations: comparisons.iter().map(Comparison::relation).collect(),
+        comparisons,
+        bridge,
+    };
+    serde_json::to_writer_pretty(&mut to, &document)?;
+    to.write_all(b"\n")?;
+    to.flush()
 }
 
 pub(super) fn interval_text(Interval { low, high }: Interval) -> String {

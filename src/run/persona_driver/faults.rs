@@ -1,12 +1,10 @@
 //! The problem with a message of the persona, as rules and the reviewer find it.
 
-use serde_json::Value;
-
 use super::PersonaDriver;
 use super::tools::tool_views;
 use crate::conversation::{PersonaReply, guard};
 use crate::evidence::{Condition, Ending, Guard, GuardFinding, Message, Transcript};
-use crate::job::{Case, Job, Persona, UserTool};
+use crate::job::{Case, Job, Persona};
 use crate::prompt::UserMessageView;
 use crate::run::trial::TrialAbort;
 use crate::text::{DenseText, cut, visible};
@@ -39,7 +37,6 @@ impl PersonaDriver<'_> {
             let facts: Vec<&str> = case.facts.iter().map(String::as_str).collect();
             let style = case.user_style().unwrap_or(&job.persona.voice);
             let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).map(String::as_str);
-            let schemas: Vec<Value> = job.persona.tools.iter().map(UserTool::schema).collect();
             let faults: Vec<Guard> = Guard::ALL.into_iter().filter(|guard| !is_allowed(job, case, *guard)).collect();
             let view = UserMessageView {
                 tasks: &tasks,
@@ -48,7 +45,7 @@ impl PersonaDriver<'_> {
                 background: &[style].into_iter().chain(of_case).collect::<Vec<_>>(),
                 signoff: self.signoff,
                 faults: &faults,
-                tools: &tool_views(&job.persona.tools, &schemas),
+                tools: &tool_views(&job.persona.tools),
                 tool_calls: self.tool_calls.all(),
                 transcript,
                 message: written(reply, self.signoff),

@@ -85,7 +85,7 @@ fn problem(tools: &[UserTool], wanted: &WantedTool, before: usize) -> Option<Str
         ));
     }
     let wrong = match &wanted.arguments {
-        Value::Object(_) => match CompiledSchema::new(&tool.schema()) {
+        Value::Object(_) => match CompiledSchema::new(tool.schema()) {
             Ok(schema) => schema.violations(&wanted.arguments).join("; ").replace("the document:", "all of them:"),
             Err(problem) => problem.to_string(),
         },
@@ -96,19 +96,16 @@ fn problem(tools: &[UserTool], wanted: &WantedTool, before: usize) -> Option<Str
 
 /// The instructions about its tools, which end the persona's others; `None` without any.
 pub(super) fn instructions(job: &Job, templates: &Templates) -> Option<Result<String, PromptError>> {
-    let schemas: Vec<Value> = job.persona.tools.iter().map(UserTool::schema).collect();
-    let views = tool_views(&job.persona.tools, &schemas);
+    let views = tool_views(&job.persona.tools);
     (!views.is_empty()).then(|| templates.user_tools(&views, MOST_CALLS))
 }
 
 /// Tools with their schemas, as prompts show them.
-pub(super) fn tool_views<'v>(tools: &'v [UserTool], schemas: &'v [Value]) -> Vec<UserToolView<'v>> {
-    let view = |(tool, parameters): (&'v UserTool, &'v Value)| UserToolView {
-        name: &tool.name,
-        description: &tool.description,
-        parameters,
-    };
-    tools.iter().zip(schemas).map(view).collect()
+pub(super) fn tool_views(tools: &[UserTool]) -> Vec<UserToolView<'_>> {
+    fn view(tool: &UserTool) -> UserToolView<'_> {
+        UserToolView { name: &tool.name, description: &tool.description, parameters: tool.schema() }
+    }
+    tools.iter().map(view).collect()
 }
 
 /// The form of a call in a reply. Its arguments are a text, since endpoints that enforce a schema know of no free mapping.

@@ -43,7 +43,7 @@ pub struct Grading {
 /// A grading's questions and replies about one conversation.
 #[derive(Debug, Default)]
 pub struct Regraded {
-    /// The questions, each with its judgement.
+    /// The questions, each with its judgement, in the order in which they are asked.
     pub judgements: Vec<(AskedQuestion, Judgement)>,
     /// Every call of the judge's model.
     pub calls: Vec<ModelCall>,
@@ -146,7 +146,7 @@ impl Grading {
     /// # Errors
     /// When it can't be read.
     pub fn regraded(&self, trial: u32) -> Result<Regraded, StoreError> {
-        let mut regraded = Regraded::default();
+        let (mut regraded, mut placed, mut last) = (Regraded::default(), Vec::new(), 0);
         let unreadable = |source| unreadable(&self.path, source);
         for span in self.places.of(trial) {
             for entry in entries_at(&self.file, span, self.redactor.as_ref()).map_err(unreadable)? {
@@ -154,14 +154,18 @@ impl Grading {
                     Entry::ModelAsked { call, .. } => {
                         regraded.calls.extend(Some(call).filter(|call| call.usage.calls > 0));
                     }
-                    Entry::Judged { question: Some(question), judgement, .. } => {
-                        regraded.judgements.push((*question, judgement));
+                    Entry::Judged { question: Some(question), judgement, place, .. } => {
+                        // One without a place is behind those before it.
+                        last = place.unwrap_or(last);
+                        placed.push((last, (*question, judgement)));
                     }
                     _ => {}
                 }
             }
         }
-        // Of judges that are asked at the same time, any answers first.
+        // Of questions and judges that are asked at the same time, any is answered first.
+        placed.sort_by_key(|(place, _)| *place);
+        regraded.judgements = placed.into_iter().map(|(_, answered)| answered).collect();
         regraded.calls.sort_by(|one, other| one.sort_key().cmp(&other.sort_key()));
         Ok(regraded)
     }

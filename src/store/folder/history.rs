@@ -47,7 +47,10 @@ impl KeptRun {
     /// # Errors
     /// When it can't be read.
     pub fn provenance(&self) -> Result<Provenance, StoreError> {
-        Ok(summary_of(&self.folder)?.provenance)
+        match summary::provenance(&self.folder) {
+            Some(provenance) => Ok(provenance),
+            None => Ok(summary_of(&self.folder)?.provenance),
+        }
     }
 }
 

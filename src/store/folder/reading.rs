@@ -10,7 +10,9 @@ use super::journal_file::unreadable;
 use super::line_places::LinePlaces;
 use super::{JournalFile, StoreError, summary};
 use crate::evidence::{Condition, TrialId};
-use crate::record::{Entry, FORMAT_VERSION, Fold, ListedProvenance, Overview, Provenance, TrialRecord};
+use crate::record::{
+    Entry, FORMAT_VERSION, Fold, ListedProvenance, Overview, PlannedTrials, Provenance, RunEnd, RunSummary, TrialRecord,
+};
 use crate::store::StoredRun;
 
 /// Which parts of a run are read.
@@ -32,10 +34,45 @@ impl JournalFile {
     /// As those of [`StoredRun::read`].
     pub fn planned(&mut self) -> Result<Overview, StoreError> {
         let file = self.file.clone();
-        match self.begin(&mut self.entries(&file)?)? {
+        match self.begin(&mut self.entries(&file)?, FoldOf::Whole)? {
             (Some(fold), _) if fold.overview().summary.is_readable() => Ok(fold.overview().clone()),
             _ => Ok(self.read(|_, _| ())?.without_trials()),
         }
+    }
+
+    /// The same without groups: the summary as the run began, and its trials as they were planned.
+    ///
+    /// # Errors
+    /// As those of [`StoredRun::read`].
+    pub fn planned_trials(&mut self) -> Result<(RunSummary, Arc<PlannedTrials>), StoreError> {
+        let file = self.file.clone();
+        match self.begin(&mut self.entries(&file)?, FoldOf::Trials)? {
+            (Some(fold), _) if fold.overview().summary.is_readable() => {
+                Ok((fold.overview().summary.clone(), Arc::clone(fold.plan())))
+            }
+            _ => {
+                let overview = self.read(|_, _| ())?.without_trials();
+                Ok((overview.summary, Arc::clone(&self.plan)))
+            }
+        }
+    }
+
+    /// Reads it once for its trials alone, with their texts or without them, in the order in which they ended; no trial can be asked for
+    /// afterwards, and nothing is held of those that are over.
+    ///
+    /// # Errors
+    /// As those of [`StoredRun::read`].
+    pub fn read_trials(&mut self, texts: bool, mut each: impl FnMut(&TrialRecord)) -> Result<RunEnd, StoreError> {
+        let mut each = |_: usize, trial: TrialRecord| {
+            each(&trial);
+            Ok(())
+        };
+        let (fold, ended) = self.fold_entries(FoldOptions { texts, places: false }, FoldOf::Trials, &mut each)?;
+        let mut open = OpenTrials { each: &mut each, failed: Ok(()) };
+        let read = fold.map(|fold| fold.end_outline(|group, trial| open.take(group, trial)));
+        open.failed?;
+        self.check_read(read.as_ref().map(|(overview, _)| overview), &ended)?;
+        read.map(|(_, end)| end).ok_or_else(|| self.nothing_read(&ended))
     }
 
     /// Reads it once, trial by trial in the order in which they ended; `each` is handed the trial with its texts. Only
@@ -168,7 +205,7 @@ impl JournalFile {
         Ok(trial)
     }
 
-    fn begin<R: BufRead>(&mut self, entries: &mut Entries<R>) -> Result<JournalBeginning, StoreError> {
+    fn begin<R: BufRead>(&mut self, entries: &mut Entries<R>, of: FoldOf) -> Result<JournalBeginning, StoreError> {
         let mut next = entries.next();
         let first = match next.take_if(|first| matches!(first, Entry::RunStarted { .. })) {
             None if entries.damaged.is_some() => {
@@ -183,7 +220,10 @@ impl JournalFile {
         if let Entry::RunStarted { job, templates, .. } = &mut first {
             (self.job, self.templates) = (job.take(), std::mem::take(templates));
         }
-        let fold = Fold::begin(first);
+        let fold = match of {
+            FoldOf::Whole => Fold::begin(first),
+            FoldOf::Trials => Fold::outline(first),
+        };
         self.plan = fold.as_ref().map(|fold| Arc::clone(fold.plan())).unwrap_or_default();
         Ok((fold, next))
     }
@@ -193,11 +233,26 @@ impl JournalFile {
         options: FoldOptions,
         each: &mut dyn FnMut(usize, TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
+        let (fold, ended) = self.fold_entries(options, FoldOf::Whole, each)?;
+        let mut open = OpenTrials { each, failed: Ok(()) };
+        let overview = fold.map(|fold| fold.end(|group, trial| open.take(group, trial)));
+        open.failed?;
+        self.check_read(overview.as_ref(), &ended)?;
+        overview.ok_or_else(|| self.nothing_read(&ended))
+    }
+
+    /// Takes in all entries. The fold is still to be ended.
+    fn fold_entries(
+        &mut self,
+        options: FoldOptions,
+        of: FoldOf,
+        each: &mut dyn FnMut(usize, TrialRecord) -> Result<(), StoreError>,
+    ) -> Result<(Option<Fold>, JournalEnd), StoreError> {
         let file = self.file.clone();
         let later = later(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
         let later = later.with_prices(self.prices.clone());
         let mut entries = self.entries(&file)?;
-        let (fold, mut next) = self.begin(&mut entries)?;
+        let (fold, mut next) = self.begin(&mut entries, of)?;
         if !options.places {
             self.plan = Arc::default();
         }
@@ -228,35 +283,68 @@ impl JournalFile {
         if entries.damaged.is_some() || self.has_lost_lines(&entries) {
             fold.iter_mut().for_each(Fold::damaged);
         }
-        let mut failed = Ok(());
-        let mut each_open = |group, trial| {
-            if failed.is_ok() {
-                failed = each(group, trial);
+        let (is_damaged, is_cut_off) = (entries.damaged.is_some(), entries.cut_off > 0);
+        let newer = if fold.is_none() { entries.version() } else { None };
+        Ok((fold, JournalEnd { is_damaged, is_cut_off, version: newer }))
+    }
+
+    /// Checks that this version can read what was read.
+    fn check_read(&self, overview: Option<&Overview>, ended: &JournalEnd) -> Result<(), StoreError> {
+        let version = overview.map(|it| it.summary.version).or(ended.version);
+        match version.filter(|version| *version > FORMAT_VERSION) {
+            Some(version) => {
+                let why = format!("it has format {version}, this eval-job reads up to {FORMAT_VERSION}");
+                Err(StoreError::Unreadable { path: self.path.clone(), why })
             }
-        };
-        let overview = fold.map(|fold| fold.end(&mut each_open));
-        failed?;
-        let newer = || entries.version().filter(|version| *version > FORMAT_VERSION);
-        if let Some(version) = overview.as_ref().map(|it| it.summary.version).or_else(newer)
-            && version > FORMAT_VERSION
-        {
-            let why = format!("it has format {version}, this eval-job reads up to {FORMAT_VERSION}");
-            return Err(StoreError::Unreadable { path: self.path.clone(), why });
+            None => Ok(()),
         }
-        overview.ok_or_else(|| {
-            let path = self.path.clone();
-            match &self.note {
-                Some(why) if entries.damaged.is_some() => StoreError::Unreadable { path, why: why.clone() },
-                Some(_) if entries.cut_off > 0 => {
-                    StoreError::NothingLeft { path, why: "the journal was cut off within its first line".to_owned() }
-                }
-                _ if self.is_being_written() => StoreError::JustBegun(path),
-                _ => {
-                    let why = "the journal is empty, the run was cut off before it began".to_owned();
-                    StoreError::NothingLeft { path, why }
-                }
+    }
+
+    /// Why there is no run in the journal.
+    fn nothing_read(&self, ended: &JournalEnd) -> StoreError {
+        let path = self.path.clone();
+        match &self.note {
+            Some(why) if ended.is_damaged => StoreError::Unreadable { path, why: why.clone() },
+            Some(_) if ended.is_cut_off => {
+                StoreError::NothingLeft { path, why: "the journal was cut off within its first line".to_owned() }
             }
-        })
+            _ if self.is_being_written() => StoreError::JustBegun(path),
+            _ => {
+                let why = "the journal is empty, the run was cut off before it began".to_owned();
+                StoreError::NothingLeft { path, why }
+            }
+        }
+    }
+}
+
+/// What is held of a run that is read.
+#[derive(Debug, Clone, Copy)]
+enum FoldOf {
+    /// All that an overview holds.
+    Whole,
+    /// Whether it is complete: its trials are what is wanted.
+    Trials,
+}
+
+/// How the reading of a journal ended.
+struct JournalEnd {
+    is_damaged: bool,
+    is_cut_off: bool,
+    /// The version in the line read last, where there is no run.
+    version: Option<u32>,
+}
+
+/// Hands on the trials that are not over, up to the first failure.
+struct OpenTrials<'a> {
+    each: &'a mut dyn FnMut(usize, TrialRecord) -> Result<(), StoreError>,
+    failed: Result<(), StoreError>,
+}
+
+impl OpenTrials<'_> {
+    fn take(&mut self, group: usize, trial: TrialRecord) {
+        if self.failed.is_ok() {
+            self.failed = (self.each)(group, trial);
+        }
     }
 }
 

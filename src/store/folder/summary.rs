@@ -1,16 +1,17 @@
 //! `summary.json` beside a journal: the run's summary, for whoever lists runs.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{JOURNAL, StoreError, private};
-use crate::record::{ListedRun, RunFigures, RunSummary};
+use crate::record::{FORMAT_VERSION, ListedRun, Provenance, RunFigures, RunSummary};
 
 /// Its name in a run's folder.
 pub(in crate::store) const SUMMARY: &str = "summary.json";
@@ -39,15 +40,40 @@ struct Summarised {
 /// The run as a list shows it, if there is a summary of the journal as it is, and this version can read it. Thousands are
 /// read at once: nothing else of them is looked at.
 pub(super) fn read(folder: &Path) -> Option<ListedRun> {
-    serde_json::from_slice(&current(folder)?).ok().filter(ListedRun::is_readable)
+    current(folder)?.ok().filter(ListedRun::is_readable)
 }
 
-/// The bytes of the summary, unless it is of another journal than the one that is there: that one was cut or altered since.
-fn current(folder: &Path) -> Option<Vec<u8>> {
-    let bytes = fs::read(folder.join(SUMMARY)).ok()?;
-    let summarised = serde_json::from_slice::<Summarised>(&bytes).unwrap_or_default();
-    let is_current = |length| journal_length(folder).is_none_or(|now| now == length);
-    summarised.journal_bytes.is_none_or(is_current).then_some(bytes)
+/// A summary of more bytes is parsed as it is read, and not held.
+const AT_ONCE: u64 = 1 << 20;
+
+/// A part of the summary, unless it is of another journal than the one that is there: that one was cut or altered since.
+fn current<T: DeserializeOwned>(folder: &Path) -> Option<serde_json::Result<T>> {
+    let mut file = File::open(folder.join(SUMMARY)).ok()?;
+    let is_long = file.metadata().is_ok_and(|file| file.len() > AT_ONCE);
+    let is_current = |summarised: Summarised| {
+        let is_same = |length| journal_length(folder).is_none_or(|now| now == length);
+        summarised.journal_bytes.is_none_or(is_same)
+    };
+    if is_long {
+        let summarised = serde_json::from_reader(BufReader::new(&file)).unwrap_or_default();
+        file.rewind().ok()?;
+        return is_current(summarised).then(|| serde_json::from_reader(BufReader::new(&file)));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    let summarised = serde_json::from_slice(&bytes).unwrap_or_default();
+    is_current(summarised).then(|| serde_json::from_slice(&bytes))
+}
+
+/// The run's provenance, if there is a summary and this version can read it. Of the rest of it nothing is held.
+pub(super) fn provenance(folder: &Path) -> Option<Provenance> {
+    #[derive(Deserialize)]
+    struct Provided {
+        version: u32,
+        provenance: Provenance,
+    }
+    let Provided { version, provenance } = current(folder)?.ok()?;
+    (version <= FORMAT_VERSION).then_some(provenance)
 }
 
 fn journal_length(folder: &Path) -> Option<u64> {
@@ -56,7 +82,7 @@ fn journal_length(folder: &Path) -> Option<u64> {
 
 /// The figures of the run, if there is a summary and this version can read it.
 pub(super) fn figures(folder: &Path) -> Option<RunFigures> {
-    match serde_json::from_slice::<RunSummary>(&current(folder)?) {
+    match current::<RunSummary>(folder)? {
         Ok(summary) => summary.is_readable().then(|| RunFigures::from(&summary)),
         // Of an earlier version some figures may not be readable, and the rest is.
         Err(_) => read(folder).map(RunFigures::from),
@@ -66,13 +92,13 @@ pub(super) fn figures(folder: &Path) -> Option<RunFigures> {
 /// The whole summary, if there is one, and this version can read it.
 pub(super) fn read_whole(folder: &Path) -> Option<RunSummary> {
     let is_whole = |summary: &RunSummary| summary.is_readable() && summary.tells_passes();
-    serde_json::from_slice(&current(folder)?).ok().filter(is_whole)
+    current(folder)?.ok().filter(is_whole)
 }
 
 /// How many lines the journal had when the run ended.
 pub(super) fn journal_lines(folder: &Path) -> Option<usize> {
-    let bytes = fs::read(folder.join(SUMMARY)).ok()?;
-    serde_json::from_slice::<Summarised>(&bytes).ok()?.journal_lines
+    let file = BufReader::new(File::open(folder.join(SUMMARY)).ok()?);
+    serde_json::from_reader::<_, Summarised>(file).ok()?.journal_lines
 }
 
 /// How many bytes of a summary tell when its run began: that is its third field.
@@ -144,10 +170,12 @@ pub(super) fn write(folder: &Path, name: &str, summary: &RunSummary, journal_lin
         }
     };
     let mut write = || -> io::Result<()> {
-        let mut json =
-            serde_json::to_vec_pretty(&SummaryFile { summary, journal_lines, journal_bytes: journal_length(folder) })?;
-        json.push(b'\n');
-        file.write_all(&json)?;
+        let mut json = BufWriter::new(&mut file);
+        let content = SummaryFile { summary, journal_lines, journal_bytes: journal_length(folder) };
+        serde_json::to_writer_pretty(&mut json, &content)?;
+        json.write_all(b"\n")?;
+        json.flush()?;
+        drop(json);
         file.sync_data()?;
         delete_abandoned(folder, name, &file);
         fs::rename(&beside, &path)

@@ -66,15 +66,16 @@ fn without_judge(keeper: &RecordedGrader<'_>, again: &Regrader<'_>, trial: Trial
 
 /// Keeps what a judge said of a trial, and how the trial came out.
 fn keep(keeper: &mut RecordedGrader<'_>, record: TrialRecord) -> Result<(), KeepError> {
-    let TrialRecord { trial, calls, questions, judgements, outcome, scorecard, .. } = record;
+    let TrialRecord { trial, calls, questions, judgements, places, outcome, scorecard, .. } = record;
     let trial = trial.number;
     for call in calls {
         keeper.kept.append(Entry::ModelAsked { trial, number: None, call, set_aside: None })?;
     }
+    let mut places = places.into_iter();
     for (question, judgement) in questions.into_iter().zip(judgements) {
         // It is rendered from the templates of the run.
         let question = Some(Box::new(AskedQuestion { prompt: None, ..question }));
-        keeper.kept.append(Entry::Judged { trial, question, judgement, place: None })?;
+        keeper.kept.append(Entry::Judged { trial, question, judgement, place: places.next() })?;
     }
     let Some(outcome) = outcome else { return Ok(()) };
     Ok(keeper.finish(trial, outcome, scorecard)?)
