@@ -1,7 +1,7 @@
 //! The trials of one case and model in one condition, added up.
 
 use super::judge_check::{self, TaskTally};
-use super::planned_trials::{PlannedGroup, PlannedTrials};
+use super::planned_trials::{PlannedGroupName, PlannedTrials};
 use super::repeated::{self, PartTally};
 use super::reply_times::ReplyTimes;
 use super::{MeanFigure, TrialRecord};
@@ -195,9 +195,8 @@ fn keep_first(known: &mut Option<Box<Component>>, component: &Component) {
 impl TrialGroup {
     /// The groups of these trials, in the order in which they come.
     pub(super) fn planned(trials: &PlannedTrials) -> Vec<TrialGroup> {
-        let empty = |(group, planned): (&PlannedGroup, usize)| {
-            let PlannedGroup { case, model, condition } = group.clone();
-            TrialGroup::empty(case, model, condition, planned)
+        let empty = |(PlannedGroupName { case, model, condition }, planned): (PlannedGroupName<'_>, usize)| {
+            TrialGroup::empty(case.to_owned(), model.to_owned(), condition, planned)
         };
         trials.groups().map(empty).collect()
     }
@@ -248,7 +247,7 @@ impl TrialGroup {
             (None, Some(scorecard)) => scorecard.composite.clone(),
             (why, _) => Component::missing(why.unwrap_or_default()),
         });
-        self.persona_invalid += usize::from(matches!(trial.outcome, Some(Outcome::PersonaInvalid { .. })));
+        self.persona_invalid += usize::from(trial.is_persona_invalid());
         self.held_before += usize::from(trial.is_unscored_for_what_held_before());
         let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
         turns.clone().filter_map(|turn| turn.latency_ms).for_each(|ms| self.latencies.add(ms as f32));

@@ -149,13 +149,18 @@ fn reasons(page: &mut Page, run: &Run<'_>, first: &TrialGroup) {
     if groups.len() > FEW_GROUPS && !run.screen.is_unfolded {
         return;
     }
-    let dimensions = first.dimensions.iter().filter(|it| !it.has_items && it.weight > Weight::ZERO);
+    // What a simulated user did is no score of the agent's: its parts don't say that the conversation is lost.
+    let is_users = |it: &DimensionTally| it.name == "simulatedUser";
+    let dimensions = first.dimensions.iter().filter(|it| is_users(it) || (!it.has_items && it.weight > Weight::ZERO));
     for dimension in dimensions {
         let mut whys: Vec<(String, Vec<String>)> = Vec::new();
         for group in groups {
             let Some(component) = group.dimension(&dimension.name).and_then(|it| it.tally.component()) else {
                 continue;
             };
+            if is_users(dimension) && !component.is_missing() {
+                continue;
+            }
             let is_short = component.score().is_some_and(|score| score.get() < 1.0) || component.is_missing();
             if is_short || run.screen.is_unfolded {
                 match whys.iter_mut().find(|(why, _)| why == component.why()) {
