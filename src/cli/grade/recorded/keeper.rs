@@ -51,8 +51,8 @@ pub(super) struct Large<'a> {
     pub(super) ids: &'a [String],
 }
 
-/// How many cases are lowered per batch: of each, one is checked as a file would be.
-const CASE_BATCH: usize = 400;
+/// How many cases are lowered per batch.
+const CASE_BATCH: usize = 100;
 
 /// Grades recorded conversations and keeps their records.
 pub(super) struct RecordedGrader<'a> {
@@ -168,14 +168,11 @@ impl RecordedGrader<'_> {
                 cases_of(&self.loaded.file, large, some, self.args, self.context).map_err(KeepError::Cli)?;
             let new = warnings.into_iter().filter(|warning| shown.insert(warning.clone()));
             self.notes.borrow_mut().extend(new);
-            for (at, case) in cases.into_iter().enumerate() {
+            for case in cases {
                 for (key, trial) in of_case.get(case.id.as_str()).into_iter().flatten() {
                     let Some(conversation) = held.conversation(*key) else { continue };
                     is_held[*trial] = true;
                     self.keep_one(&trials.list[*trial], Some(&case), &case, conversation)?;
-                }
-                if at % BATCH == BATCH - 1 {
-                    runtime.block_on(self.kept.journal().written())?;
                 }
             }
             runtime.block_on(self.kept.journal().written())?;
