@@ -150,11 +150,11 @@ impl RunRules {
 
     /// Takes in a trial's case, where the run's job does not hold it.
     pub fn add(&mut self, trial: &TrialRecord) {
-        if let Some(case) = &trial.case {
-            if !self.cases.contains_key(trial.trial.case.as_str()) {
-                let digests = CaseDigests::new(case, &mut self.part_names);
-                self.cases.insert(trial.trial.case.as_str().into(), digests);
-            }
+        if let Some(case) = &trial.case
+            && !self.cases.contains_key(trial.trial.case.as_str())
+        {
+            let digests = CaseDigests::new(case, &mut self.part_names);
+            self.cases.insert(trial.trial.case.as_str().into(), digests);
         }
     }
 

@@ -210,7 +210,7 @@ fn text_at<'a>(raw: &'a Value, places: &[ValueSteps]) -> Option<&'a str> {
 }
 
 /// The value at the end of these steps.
-fn value_at<'a>(raw: &'a Value, place: ValueSteps) -> Option<&'a Value> {
+fn value_at(raw: &Value, place: ValueSteps) -> Option<&Value> {
     place.iter().try_fold(raw, |value, step| match value {
         Value::Object(entries) => entries.get(*step),
         Value::Array(items) => items.get(step.parse::<usize>().ok()?),

@@ -154,8 +154,8 @@ const BOUNDS: [&str; 3] = ["maxLength", "minItems", "maxItems"];
 fn has_bounds(schema: &Value) -> bool {
     match schema {
         Value::Object(keywords) => {
-            let is_bound = |bound: &&str| keywords.get(*bound).is_some_and(Value::is_number);
-            BOUNDS.iter().any(|bound| is_bound(&bound)) || keywords.values().any(has_bounds)
+            let is_bound = |bound: &str| keywords.get(bound).is_some_and(Value::is_number);
+            BOUNDS.iter().any(|bound| is_bound(bound)) || keywords.values().any(has_bounds)
         }
         Value::Array(items) => items.iter().any(has_bounds),
         _ => false,

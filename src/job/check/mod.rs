@@ -50,8 +50,8 @@ impl<'r> Check<'r, '_> {
         let Some(types) = types(schema) else {
             match choices(schema) {
                 Some(choices) => self.choice(&choices, node, place),
-                None => match named_or_keyed(schema) {
-                    Some((names, keyed)) => self.name_or_key(&names, &keyed, node, place),
+                None => match NamedOrKeyed::from_schema(schema) {
+                    Some(allowed) => self.name_or_key(&allowed, node, place),
                     None => self.anything(node),
                 },
             }
@@ -169,8 +169,9 @@ impl<'r> Check<'r, '_> {
         }
     }
 
-    /// A name alone, or one key with a value: `keyed` are the schemas of those.
-    fn name_or_key(&mut self, names: &[&str], keyed: &[(&str, &'r Value)], node: &YamlNode, place: &ValueContext<'_>) {
+    /// A name alone, or one key with a value.
+    fn name_or_key(&mut self, allowed: &NamedOrKeyed<'r>, node: &YamlNode, place: &ValueContext<'_>) {
+        let NamedOrKeyed { names, keyed } = allowed;
         let written = node.entries().first().map(|entry| entry.key.text.as_str());
         match keyed.iter().find(|(key, _)| Some(*key) == written) {
             Some((_, branch)) => self.value(branch, node, place),
@@ -230,13 +231,22 @@ fn choices(schema: &Value) -> Option<Vec<&str>> {
     branches.iter().map(|branch| branch["const"].as_str()).collect()
 }
 
-/// The names of an enumeration of which some have a value, and the schemas of those, each with its key.
-fn named_or_keyed(schema: &Value) -> Option<(Vec<&str>, Vec<(&str, &Value)>)> {
-    let branches = schema["oneOf"].as_array()?;
-    let names: Vec<&str> = branches.iter().filter_map(|branch| branch["const"].as_str()).collect();
-    let keyed = branches.iter().filter(|branch| branch["const"].is_null() && branch["type"] == "object");
-    let keyed: Vec<(&str, &Value)> = keyed.filter_map(|it| Some((it["required"][0].as_str()?, it))).collect();
-    (!names.is_empty() && !keyed.is_empty()).then_some((names, keyed))
+/// An enumeration of which some names have a value.
+struct NamedOrKeyed<'s> {
+    /// Those that stand alone.
+    names: Vec<&'s str>,
+    /// The keys of the others, each with the schema of the whole.
+    keyed: Vec<(&'s str, &'s Value)>,
+}
+
+impl<'s> NamedOrKeyed<'s> {
+    fn from_schema(schema: &'s Value) -> Option<NamedOrKeyed<'s>> {
+        let branches = schema["oneOf"].as_array()?;
+        let names: Vec<&str> = branches.iter().filter_map(|branch| branch["const"].as_str()).collect();
+        let keyed = branches.iter().filter(|branch| branch["const"].is_null() && branch["type"] == "object");
+        let keyed: Vec<(&str, &Value)> = keyed.filter_map(|it| Some((it["required"][0].as_str()?, it))).collect();
+        (!names.is_empty() && !keyed.is_empty()).then_some(NamedOrKeyed { names, keyed })
+    }
 }
 
 /// An integer is a number too.

@@ -152,7 +152,8 @@ pub(super) fn mean_of_samples(
         each.retain(|(_, component)| component.score().is_none());
         return each.remove(0);
     }
-    if !options.strict && !(is_applying_settled && is_mean_settled(&scores, failed)) {
+    let is_settled = is_applying_settled && is_mean_settled(&scores, failed);
+    if !options.strict && !is_settled {
         return (Vec::new(), Component::missing(few(usable, asked, &why)));
     }
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
