@@ -173,13 +173,11 @@ fn reached(guard: Guard) -> f64 {
 fn reached_on_sixth(guard: Guard) -> f64 {
     match guard {
         // A user keeps a fact back in more words than any list has, and who tells another one instead has invented it.
-        Guard::WithheldFact => 80.0,
+        Guard::WithheldFact => 91.0,
         Guard::InventedFact => 90.0,
         Guard::EarlyEnd => 90.0,
-        Guard::ReasoningLeak => 88.0,
         Guard::RoleSwap => 90.0,
-        Guard::FactLeak => 91.0,
-        Guard::GoodbyeLoop => 94.0,
+        Guard::FactLeak | Guard::ReasoningLeak | Guard::GoodbyeLoop => 94.0,
         _ => 100.0,
     }
 }
@@ -187,15 +185,32 @@ fn reached_on_sixth(guard: Guard) -> f64 {
 /// The same on the turns of another stranger, in 82 conversations; the misses in half of these have been read.
 fn reached_on_eighth(guard: Guard) -> f64 {
     match guard {
-        Guard::WithheldFact => 72.0,
-        Guard::RoleSwap => 86.0,
-        Guard::Repetition => 87.0,
-        Guard::EarlyEnd => 89.0,
-        Guard::FactLeak | Guard::TwoTasks => 91.0,
-        Guard::Restart => 92.0,
-        Guard::InventedFact | Guard::ReasoningLeak => 93.0,
-        Guard::GoodbyeLoop | Guard::WrongLanguage => 96.0,
+        Guard::WithheldFact => 90.0,
+        Guard::EarlyEnd | Guard::TwoTasks => 91.0,
+        Guard::FactLeak | Guard::Restart => 92.0,
+        Guard::InventedFact => 93.0,
+        Guard::RoleSwap | Guard::WrongLanguage => 96.0,
+        Guard::Repetition => 97.0,
+        Guard::ReasoningLeak | Guard::GoodbyeLoop => 100.0,
         Guard::SignoffInside | Guard::Empty | Guard::TooLong => 100.0,
+    }
+}
+
+/// The same on the turns of a third stranger, in 104 conversations and some twenty languages; the misses in half of these, and in some
+/// of the other half, have been read.
+fn reached_on_ninth(guard: Guard) -> f64 {
+    match guard {
+        Guard::InventedFact => 74.0,
+        Guard::RoleSwap => 77.0,
+        Guard::ReasoningLeak | Guard::WrongLanguage => 83.0,
+        Guard::TwoTasks => 84.0,
+        Guard::WithheldFact => 85.0,
+        Guard::Repetition => 89.0,
+        Guard::EarlyEnd | Guard::FactLeak => 90.0,
+        Guard::SignoffInside => 91.0,
+        Guard::GoodbyeLoop => 93.0,
+        Guard::Restart => 94.0,
+        Guard::Empty | Guard::TooLong => 90.0,
     }
 }
 
@@ -236,13 +251,18 @@ fn guards() {
     // Written by the author of the rules for evasions, before them, in twenty languages: it guards against rules for one corpus.
     for (guard, figures) in &measure(&root().join("tests/guards-7.jsonl")) {
         let name = guard.as_str();
-        let least = if *guard == Guard::WithheldFact { 0.83 } else { 0.89 };
+        let least = if *guard == Guard::WithheldFact { 0.94 } else { 0.89 };
         assert!(figures.positives == 0 || figures.recall() >= least, "{name}: recall {}", figures.recall());
         assert!(figures.false_alarm_rate() <= 0.02, "{name}: false alarms {}", figures.false_alarm_rate());
     }
     for (guard, figures) in &measure(&root().join("tests/guards-8.jsonl")) {
         let name = guard.as_str();
         assert!(figures.recall() * 100.0 >= reached_on_eighth(*guard), "{name}: recall {}", figures.recall());
+        assert!(figures.false_alarm_rate() <= 0.02, "{name}: false alarms {}", figures.false_alarm_rate());
+    }
+    for (guard, figures) in &measure(&root().join("tests/guards-9.jsonl")) {
+        let name = guard.as_str();
+        assert!(figures.recall() * 100.0 >= reached_on_ninth(*guard), "{name}: recall {}", figures.recall());
         assert!(figures.false_alarm_rate() <= 0.02, "{name}: false alarms {}", figures.false_alarm_rate());
     }
     let all = measure(&root().join("tests/guards-2.jsonl"));

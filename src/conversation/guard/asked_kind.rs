@@ -52,7 +52,7 @@ pub(super) fn asked_alone<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
 
 /// Whether a question is about something more than what the facts say: "your other parcel".
 pub(super) fn asks_for_more(question: &TextView<'_>) -> bool {
-    question.words().any(|word| MORE.contains(&word) && !ALSO.contains(&word))
+    question.words().any(|word| MORE.contains(word) && !ALSO.contains(&word))
 }
 
 /// The sentence with which a message asks.

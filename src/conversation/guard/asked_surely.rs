@@ -1,11 +1,13 @@
 //! The fact that the agent certainly asks for: by its name, or by a kind of thing that each user has one of.
 
+use std::sync::LazyLock;
+
 use super::confirmation::MORE;
 use super::fact_asked::{last_question, subject};
 use super::fact_leak::{is_point, reveals, value};
 use super::open_word::is_open;
 use super::passed_over::tells;
-use super::phrases::{List, PHRASES};
+use super::phrases::{List, PHRASES, Words, word_set};
 use super::scene::Scene;
 use super::shape::{KINDS, by_shape};
 use super::text_view::{Content, TextView};
@@ -18,109 +20,40 @@ const IS: [&str; 17] = [
 ];
 
 /// Words of a fact that says that there is nothing to tell.
-const NOTHING: [&str; 26] = [
-    "not",
-    "no",
-    "none",
-    "never",
-    "unknown",
-    "without",
-    "t",
-    "nicht",
-    "kein",
-    "keine",
-    "keinen",
-    "unbekannt",
-    "ohne",
-    "pas",
-    "aucun",
-    "aucune",
-    "inconnu",
-    "ningun",
-    "ninguna",
-    "non",
-    "nessun",
-    "nao",
-    "niet",
-    "geen",
-    "nie",
-    "не",
-];
+static NOTHING: LazyLock<Words> = LazyLock::new(|| {
+    word_set(
+        "\
+         not no none never unknown without t nicht kein keine keinen unbekannt ohne pas aucun aucune inconnu \
+         ningun ninguna non nessun nao niet geen nie не",
+    )
+});
 
 /// Words of a fact by which the user keeps something back: "refuses to give a phone number".
-const UNTOLD: [&str; 22] = [
-    "refuse",
-    "refuses",
-    "withhold",
-    "withholds",
-    "forgot",
-    "forgets",
-    "forgotten",
-    "unwilling",
-    "reluctant",
-    "verweigert",
-    "weigert",
-    "vergessen",
-    "vergisst",
-    "verschweigt",
-    "oublie",
-    "olvidado",
-    "niega",
-    "dimenticato",
-    "rifiuta",
-    "recusa",
-    "esqueceu",
-    "vergeten",
-];
+static UNTOLD: LazyLock<Words> = LazyLock::new(|| {
+    word_set(
+        "\
+         refuse refuses withhold withholds forgot forgets forgotten unwilling reluctant verweigert weigert \
+         vergessen vergisst verschweigt oublie olvidado niega dimenticato rifiuta recusa esqueceu vergeten",
+    )
+});
 
 /// Whether a fact says that there is nothing to tell, or that it is not told.
 pub(super) fn is_untold(fact: &TextView<'_>) -> bool {
-    fact.words().any(|word| NOTHING.contains(&word) || UNTOLD.contains(&word))
+    // "Don't", but not an initial of an address.
+    let is_nothing = |word: &str| NOTHING.contains(word) && (word != "t" || !fact.raw.contains('@'));
+    fact.words().any(|word| is_nothing(word) || UNTOLD.contains(word))
 }
 
 /// Words of a part in which the user is meant to keep something back.
-const RELUCTANT: [&str; 40] = [
-    "refuse",
-    "refuses",
-    "withhold",
-    "withholds",
-    "forget",
-    "forgets",
-    "forgot",
-    "forgotten",
-    "remember",
-    "reluctant",
-    "private",
-    "privacy",
-    "secret",
-    "secretive",
-    "anonymous",
-    "anonymously",
-    "evasive",
-    "uncooperative",
-    "lost",
-    "unwilling",
-    "verweigert",
-    "weigert",
-    "vergessen",
-    "vergisst",
-    "verschweigt",
-    "anonym",
-    "geheim",
-    "verloren",
-    "ungern",
-    "refuser",
-    "cacher",
-    "oublie",
-    "oublier",
-    "niega",
-    "olvidado",
-    "rifiuta",
-    "dimenticato",
-    "recusa",
-    "weigert",
-    "vergeten",
-];
+static RELUCTANT: LazyLock<Words> = LazyLock::new(|| {
+    word_set(
+        "\
+         refuse refuses withhold withholds forget forgets forgot forgotten remember reluctant private privacy \
+         secret secretive anonymous anonymously evasive uncooperative lost unwilling verweigert weigert vergessen \
+         vergisst verschweigt anonym geheim verloren ungern refuser cacher oublie oublier niega olvidado rifiuta \
+         dimenticato recusa weigert vergeten",
+    )
+});
 
 /// Words of a request beside another one. "Your surname too?" asks for the surname.
 pub(super) const ALSO: [&str; 17] = [
@@ -158,7 +91,7 @@ fn find_surely_asked<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     let agent = scene.last_agent().filter(|_| scene.input.has_facts && !scene.facts.is_empty())?;
     let question = TextView::new(only_question(agent)?);
     if !is_open(&question)
-        || question.words().any(|word| MORE.contains(&word) && !ALSO.contains(&word))
+        || question.words().any(|word| MORE.contains(word) && !ALSO.contains(&word))
         || scene.tasks.iter().chain(scene.background).any(is_reluctant)
     {
         return None;
@@ -189,7 +122,7 @@ fn only_question<'t>(agent: &'t TextView<'_>) -> Option<&'t str> {
 pub(super) const AND: [&str; 12] = ["and", "or", "und", "oder", "et", "y", "if", "и", "или", "ve", "oraz", "lub"];
 
 pub(super) fn is_reluctant(text: &TextView<'_>) -> bool {
-    text.has(List::Unknown) || text.words().any(|word| RELUCTANT.contains(&word))
+    text.has(List::Unknown) || text.words().any(|word| RELUCTANT.contains(word))
 }
 
 /// Whether a question asks for a fact of the form "the home town is Lyon" by all words that name it and hardly another one, or for
@@ -231,7 +164,7 @@ fn find_wanted<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     let agent = scene.last_agent().filter(|_| scene.input.has_facts)?;
     // Whoever has lost something may look for it, and still tells what he knows.
     let is_meant_to = |text: &TextView<'_>| {
-        text.has(List::Unknown) || text.words().any(|word| RELUCTANT.contains(&word) && !LOST.contains(&word))
+        text.has(List::Unknown) || text.words().any(|word| RELUCTANT.contains(word) && !LOST.contains(&word))
     };
     if scene.tasks.iter().chain(scene.background).any(is_meant_to) {
         return None;

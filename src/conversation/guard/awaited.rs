@@ -38,6 +38,10 @@ pub(super) fn awaits_answer(scene: &Scene<'_>) -> bool {
 
 /// Whether the agent has said nearly the same before.
 pub(super) fn repeats_itself(scene: &Scene<'_>, agent: &TextView<'_>) -> bool {
+    *scene.repeats_itself.get_or_init(|| says_again(scene, agent))
+}
+
+fn says_again(scene: &Scene<'_>, agent: &TextView<'_>) -> bool {
     let earlier = scene.agents().rev().skip(1);
     let question = last_question(agent).map(TextView::new);
     earlier.into_iter().any(|text| {

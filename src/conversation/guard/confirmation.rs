@@ -1,62 +1,25 @@
 //! Whether a question of the agent asks whether it may do what the user wants done: "Shall I book it?"
 
-use super::phrases::{List, PHRASES};
+use std::sync::LazyLock;
+
+use super::phrases::{List, PHRASES, Words, word_set};
 use super::scene::Scene;
 use super::tasks_raised::{distinctive_words, matched};
 use super::text_view::{Content, TextView};
 
 /// Words of a question about something more than what the user asked for.
-pub(super) const MORE: [&str; 45] = [
-    "other",
-    "also",
-    "too",
-    "another",
-    "additional",
-    "additionally",
-    "extra",
-    "well",
-    "again",
-    "else",
-    "instead",
-    "auch",
-    "zusatzlich",
-    "noch",
-    "weitere",
-    "weiteren",
-    "ausserdem",
-    "stattdessen",
-    "aussi",
-    "egalement",
-    "autre",
-    "encore",
-    "plutot",
-    "tambien",
-    "otro",
-    "otra",
-    "mas",
-    "anche",
-    "altro",
-    "altra",
-    "ancora",
-    "tambem",
-    "outro",
-    "outra",
-    "mais",
-    "ook",
-    "nog",
-    "andere",
-    "tez",
-    "takze",
-    "jeszcze",
-    "также",
-    "тоже",
-    "еще",
-    "ayrica",
-];
+pub(super) static MORE: LazyLock<Words> = LazyLock::new(|| {
+    word_set(
+        "\
+         other also too another additional additionally extra well again else instead auch zusatzlich noch weitere \
+         weiteren ausserdem stattdessen aussi egalement autre encore plutot tambien otro otra mas anche altro \
+         altra ancora tambem outro outra mais ook nog andere tez takze jeszcze также тоже еще ayrica",
+    )
+});
 
 /// Whether the question can be about nothing but a task that is to be done, and brings nothing new.
 pub(super) fn awaits_confirmation(scene: &Scene<'_>, question: &TextView<'_>) -> bool {
-    !question.words().any(|word| MORE.contains(&word)) && is_about_act(scene) && brings_nothing_new(scene, question)
+    !question.words().any(|word| MORE.contains(word)) && is_about_act(scene) && brings_nothing_new(scene, question)
 }
 
 /// Whether something is to be done by a task, not only to be found out.

@@ -2,7 +2,7 @@
 
 use super::asked_surely::surely_asked;
 use super::awaited::awaits_answer;
-use super::passed_over::tells;
+use super::passed_over::{passed_over, tells};
 use super::phrases::{Hit, List, is_sentence_end};
 use super::scene::Scene;
 use super::tasks_raised::{distinctive_words, is_comparable, matched, unique_words};
@@ -28,9 +28,13 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(open) = open_task(scene) {
         return fault("it ends the conversation before this task was raised", scene.input.tasks[open]);
     }
+    let why = "it ends the conversation instead of telling a fact that the assistant asks for";
+    if scene.turn.signs_off && passed_over(scene).is_some() {
+        return fault(why, &*scene.last_agent()?.raw);
+    }
     let agent = scene.last_agent().filter(|_| awaits_answer(scene))?;
     if surely_asked(scene).is_some() {
-        return fault("it ends the conversation instead of telling a fact that the assistant asks for", &*agent.raw);
+        return fault(why, &*agent.raw);
     }
     let within = |hit: &Hit, list| {
         turn.hits_in(list).any(|it| {

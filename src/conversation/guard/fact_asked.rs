@@ -200,13 +200,27 @@ fn asked(agent: &TextView<'_>, question: &TextView<'_>) -> usize {
         + question.plain().matches(['、', '和']).count()
 }
 
-/// Whether the turn gives a second fact "by the way" where the agent has asked for one thing.
-pub(super) fn adds(scene: &Scene<'_>, stated: usize) -> bool {
+/// Whether the turn gives a second fact where the agent has asked for one thing: "by the way", or beside another one that is what the
+/// question names.
+pub(super) fn adds(scene: &Scene<'_>, fact: &TextView<'_>, stated: usize) -> bool {
     let says_so = || BY_THE_WAY.iter().any(|words| scene.text().plain().contains(words));
     let asks_for_one = |agent: &TextView<'_>| {
         !agent.has(List::Details) && last_question(agent).is_some_and(|it| asked(agent, &TextView::new(it)) == 1)
     };
-    stated > 1 && says_so() && scene.last_agent().is_some_and(asks_for_one)
+    (stated > 1 && says_so() || is_beside(scene, fact)) && scene.last_agent().is_some_and(asks_for_one)
+}
+
+/// Whether the agent's question has a word or the kind of another fact that the turn tells, and none of this one.
+fn is_beside(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    let Some(question) = scene.last_agent().and_then(|agent| agent.question()) else { return false };
+    let is_for = |fact: &TextView<'_>| {
+        question.kinds() & (fact.kinds() | by_shape(fact)) & KINDS.exact != 0
+            || subject(fact).any(|word| question.says(&word))
+    };
+    let is_open = [List::Details, List::WhatIsWrong, List::OpenQuestion].into_iter().any(|list| question.has(list));
+    let is_told = |other: &TextView<'_>| reveals(scene, scene.text(), other) && is_for(other);
+    let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact));
+    !is_open && !is_for(fact) && others.any(is_told)
 }
 
 /// How somebody says what was not asked.

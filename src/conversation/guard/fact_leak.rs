@@ -64,7 +64,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
             continue;
         }
         stated += 1;
-        if scene.input.has_facts && is_answer(scene, fact, stated) && !adds(scene, stated) {
+        if scene.input.has_facts && is_answer(scene, fact, stated) && !adds(scene, fact, stated) {
             continue;
         }
         let why = match scene.input.has_facts {
@@ -223,6 +223,11 @@ fn tells_time(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> 
 
 /// The words of a clause that say what is so: those behind "is", or all.
 pub(super) fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
+    clause.value().collect()
+}
+
+/// Looks for them.
+pub(super) fn find_value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
     let is_content = |word: &Content<'_>| word.is_number() || !PHRASES.task_words.contains_key(word.text);
     let all: Vec<Content<'_>> = clause.content().filter(is_content).collect();
     let plain = clause.plain();

@@ -85,7 +85,9 @@ fn answers(scene: &Scene<'_>, text: &TextView<'_>, agent: Option<&TextView<'_>>)
     let is_of_fact = || scene.facts.iter().any(|fact| text.content().any(|word| fact.says(&word)));
     let has_digit = || text.content().any(|word| word.has_digit());
     let is_denied = || text.has(List::Answer) && scene.facts.iter().any(|fact| asks_for(scene, agent, fact));
-    !text.asks() && (text.raw.contains('@') || has_digit() || is_of_fact() || is_denied())
+    let asks_how_else = || [List::Unknown, List::Unwilling].into_iter().any(|list| text.has(list));
+    text.asks() && asks_how_else()
+        || !text.asks() && (text.raw.contains('@') || has_digit() || is_of_fact() || is_denied())
 }
 
 /// How many clauses of a message say more than yes, thanks or goodbye.

@@ -17,7 +17,10 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         return None;
     }
     let has_goodbye = turn.has(List::Goodbye) || scene.turn.signs_off;
-    let closed = |text: &TextView<'_>| text.has(List::Goodbye) && (text.only_closes() || adds_nothing(text));
+    let is_answered = agent.is_some_and(|agent| agent.has(List::Goodbye));
+    let closed = |text: &TextView<'_>| {
+        text.has(List::Goodbye) && (text.only_closes() || adds_nothing(text) || is_answered && !text.asks())
+    };
     let said_goodbye = scene.users().next_back().is_some_and(closed);
     if said_goodbye && has_goodbye && adds_nothing(turn) {
         return fault(why, turn.raw.trim());

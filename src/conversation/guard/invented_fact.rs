@@ -11,6 +11,7 @@ use super::phrases::{List, PHRASES};
 use super::scene::Scene;
 use super::text_view::TextView;
 use super::values::{TextValue, ValueKind, digits, values};
+use super::wanted_answer::COUNTS;
 use super::{Fault, fault, invented_name};
 use crate::text::is_of_word;
 
@@ -72,6 +73,17 @@ pub(super) fn passes_over_figure(scene: &Scene<'_>) -> bool {
     };
     !is_other && (passed_over(scene).is_some_and(has_figure) || is_asked_by_word())
 }
+
+/// Whether somebody who knows no facts answers how many there are, or when, in a few words.
+fn is_number_asked(scene: &Scene<'_>) -> bool {
+    let turn = scene.text();
+    let asks =
+        || scene.last_agent().and_then(|agent| agent.question()).is_some_and(|it| PHRASES.wants(it) & COUNTS != 0);
+    !scene.input.has_facts && turn.places().len() <= MOST_OF_COUNT && !turn.asks() && asks()
+}
+
+/// The most words of such an answer.
+const MOST_OF_COUNT: usize = 8;
 
 /// The most words of a turn that is hardly more than a figure.
 const MOST_OF_FIGURE: usize = 3;
@@ -145,7 +157,8 @@ fn is_stated(scene: &Scene<'_>, value: &TextValue) -> bool {
                 && (COUNTED.contains(&next) && !after.starts_with("of them")
                     || counts_party(before, &plain[value.start..value.end], next)
                     || is_bare_count(scene, &plain[value.start..value.end])
-                    || turn.places().len() <= MOST_OF_FIGURE && passes_over_figure(scene))
+                    || turn.places().len() <= MOST_OF_FIGURE && passes_over_figure(scene)
+                    || is_number_asked(scene))
         }
         ValueKind::Number(number) => {
             let is_ordinal = ["st", "nd", "rd", "th", "º", "ª"].iter().any(|end| plain[value.end..].starts_with(end));
@@ -216,7 +229,10 @@ fn is_stated(scene: &Scene<'_>, value: &TextValue) -> bool {
                     ]
                     .contains(&previous)
                 || *number < 10.0 && plain[value.end..].starts_with([')', ':']) && before.is_empty();
-            let is_instead = || turn.places().len() <= MOST_OF_FIGURE && passes_over_figure(scene);
+            let is_instead = || {
+                turn.places().len() <= MOST_OF_FIGURE && passes_over_figure(scene)
+                    || *number > 1.0 && is_number_asked(scene)
+            };
             is_plain && (!is_everyday || is_instead())
         }
     };

@@ -50,10 +50,17 @@ pub(super) fn other_name<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let place = given.map(|name| TextView::new(&*name.raw).places().len() + 1);
     match place {
         Some(place) => words.get(place..)?.iter().take(2).copied().find(|word| is_unknown(word)),
+        // "Thistle Down Farm"
+        None if (2..=MOST_OF_TITLE).contains(&words.len()) && words.iter().all(is_capital) => {
+            words.iter().copied().find(is_unknown)
+        }
         None if words.len() <= MOST_OF_NAME => one_name(turn).filter(|name| is_unknown(name)),
         None => None,
     }
 }
+
+/// The most words of a name that is all that is said.
+const MOST_OF_TITLE: usize = 4;
 
 /// A name inside a sentence of somebody who knows no facts and answers a question: it can be known from nowhere.
 pub(super) fn name_without_facts<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {

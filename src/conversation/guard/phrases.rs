@@ -7,11 +7,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::text_view::TextView;
 use super::words::{Script, plain};
 use crate::text::is_of_word;
 use index::PhraseIndex;
 use lexicon::WordTable;
-pub(super) use lexicon::{KnownWord, Words};
+pub(super) use lexicon::{GOAL, KnownWord, META, NOW, PLAYS, WE, Words, word_set};
 
 /// A list of phrases: one file of `phrases/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +44,10 @@ pub(super) enum List {
     Inquiry,
     Unknown,
     Unwilling,
+    Vague,
 }
 
-const LISTS: [(List, &str); 27] = [
+const LISTS: [(List, &str); 28] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -73,6 +75,7 @@ const LISTS: [(List, &str); 27] = [
     (List::Inquiry, include_str!("phrases/inquiry.txt")),
     (List::Unknown, include_str!("phrases/unknown.txt")),
     (List::Unwilling, include_str!("phrases/unwilling.txt")),
+    (List::Vague, include_str!("phrases/vague.txt")),
 ];
 
 /// About as many phrases as there are.
@@ -122,11 +125,22 @@ pub(super) struct Phrases {
     pub(super) task_words: WordTable<()>,
     pub(super) months: WordTable<u64>,
     pub(super) weekdays: WordTable<u64>,
+    /// The words and pairs of words that ask, with the kinds of answers that they want; and those of languages that join their words.
+    question_words: WordTable<u8>,
+    joined_question_words: Vec<(&'static str, u8)>,
     kinds: WordTable<u32>,
     /// Parts of words that belong to a kind: those of ASCII letters, and all others.
     kind_parts: [Vec<(&'static str, u32)>; 2],
     /// The words of who plays along in a simulated conversation, and of what it is made from.
     pub(super) meta: [Words; 2],
+    /// Words for goals, for that they are reached, and for their parts.
+    pub(super) goals: [Words; 3],
+    /// Words for persons, as `phrases/persons.txt` has them.
+    pub(super) persons: [Words; 6],
+    /// Words by which it is due to say something; those for now; and the beginnings of those for saying.
+    pub(super) due: Words,
+    pub(super) now: Words,
+    pub(super) says: Vec<&'static str>,
     /// The words before a thing that say whose it is.
     pub(super) possessives: WordTable<Owner>,
 }
@@ -184,13 +198,30 @@ impl Phrases {
             task_words: WordTable::default(),
             months: WordTable::default(),
             weekdays: WordTable::default(),
+            question_words: WordTable::default(),
+            joined_question_words: Vec::new(),
             kinds: WordTable::default(),
             kind_parts: [Vec::new(), Vec::new()],
             meta: [Words::default(), Words::default()],
+            goals: [Words::default(), Words::default(), Words::default()],
+            persons: std::array::from_fn(|_| Words::default()),
+            due: Words::default(),
+            now: Words::default(),
+            says: Vec::new(),
             possessives: WordTable::default(),
         };
         phrases.load_words();
         phrases
+    }
+
+    /// The kinds of answers that the question words of a text want, a bit each, in the order of `phrases/question_words.txt`.
+    pub(super) fn wants(&self, text: &TextView<'_>) -> u8 {
+        let (plain, places) = (text.plain(), text.places());
+        let word = |start: usize, end: usize| self.question_words.get(&plain[start..end]).copied().unwrap_or_default();
+        let of_words = places.iter().fold(0, |all, it| all | word(it.start, it.end));
+        let of_pairs = places.windows(2).fold(0, |all, pair| all | word(pair[0].start, pair[1].end));
+        let joined = self.joined_question_words.iter().filter(|(part, _)| !plain.is_ascii() && plain.contains(part));
+        joined.fold(of_words | of_pairs, |all, (_, wants)| all | wants)
     }
 
     /// Where phrases of the lists stand in a plain text.

@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-use super::phrases::{List, PHRASES, Words};
+use super::goals::accounts;
+use super::phrases::{List, META, PHRASES, Words};
+use super::planned::{planned, speaks_of_user};
 use super::retry_echo::retry_echo;
 use super::scene::Scene;
 use super::task_read_out::read_out;
@@ -20,11 +22,7 @@ const FORMS: [(&str, &str, &str); 12] = [
         r"(?i)</?(think|thinking|thought|reasoning|analysis|scratchpad|reflection|inner_?monologue|message|reply|response|output|user|assistant|system|agent-reply|persona|task|tasks|fact|facts|signoff|final|answer|plan|traits?)( [^<>]{0,60})?/?>",
         "a tag",
     ),
-    (
-        "<",
-        r"(?i)</(p|b|i|u|div|span|strong|em|ul|ol|li|h[1-6]|a|html|body|code|pre|br|table)>|<(br|hr|p|div|ul|ol|li|html|body|strong|em|h[1-6]|b|i)\s*/?>",
-        "markup",
-    ),
+    ("<", r"(?i)</[\p{L}_-]{1,20}>|<(br|hr|p|div|ul|ol|li|html|body|strong|em|h[1-6]|b|i)\s*/?>", "markup"),
     ("<[", r"<\|[a-z_]+\|>|\[/?INST\]|<</?SYS>>|<(start|end)_of_turn>|</?s>", "a mark of the model"),
     (
         ":：",
@@ -32,8 +30,8 @@ const FORMS: [(&str, &str, &str); 12] = [
         "a role before the message",
     ),
     (
-        "[(<",
-        r"(?i)^\s*[\[(<]\s*(user|human|assistant|persona|customer|client|nutzer|utilisateur|usuario|utente|gebruiker)( turn| message| reply)?( ?\d+)?\s*[\])>]",
+        "[(<【（",
+        r"(?i)^\s*[\[(<【（]\s*(user|human|assistant|persona|customer|client|nutzer|utilisateur|usuario|utente|gebruiker|ユーザー|顧客|お客様|用户|客户|사용자|고객|المستخدم|пользователь|użytkownik)( turn| message| reply)?( ?\d+)?\s*[\])>】）]",
         "a role before the message",
     ),
     (
@@ -55,7 +53,7 @@ const FORMS: [(&str, &str, &str); 12] = [
     ("`", r"(?m)^\s*```|```", "a code fence"),
     (
         "#*-•1",
-        r"(?m)^\s{0,3}#{1,6} \S|\*\*[^*\n]{1,80}\*\*|^\s*---+\s*$|(?s:^\s*[-*•] \S.*\n\s*[-*•] \S)|(?s:^\s*1[.)] \S.*\n\s*2[.)] \S)",
+        r"(?m)^\s{0,3}#{1,6} \S|\s#{2,6} \S|\*\*[^*\n]{1,80}\*\*|^\s*---+\s*$|(?s:^\s*[-*•] \S.*\n\s*[-*•] \S)|(?s:^\s*1[.)] \S.*\n\s*2[.)] \S)",
         "markdown",
     ),
     (
@@ -137,6 +135,15 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(tool) = names_tool(scene) {
         return fault("it speaks of a tool, as no user does; call it, or say what was done or seen", tool);
     }
+    if let Some(sentence) = speaks_of_user(scene) {
+        return fault("it speaks of the user as of somebody else; write only what the user says", sentence);
+    }
+    if let Some(sentence) = planned(scene) {
+        return fault("it says what it is to say next; write only what the user says", sentence);
+    }
+    if let Some(account) = accounts(scene) {
+        return fault("it keeps account of its goals; write only what the user says", account);
+    }
     if let Some(goal) = numbered_goal(scene) {
         return fault("it speaks of a goal by its number; write only what the user says", goal);
     }
@@ -170,6 +177,10 @@ const LEAST_OF_FACT: usize = 4;
 /// Two words of which one says who plays along and the other what the conversation is made from, where the case has neither.
 fn meta(scene: &Scene<'_>) -> Option<String> {
     let turn = scene.text();
+    // By far the most turns end here.
+    if turn.marks() & META == 0 && turn.plain().is_ascii() {
+        return None;
+    }
     let find = |words: &Words| {
         let spaced = turn.words().find(|word| words.contains(*word));
         let unspaced = || {
@@ -197,7 +208,7 @@ fn aside(scene: &Scene<'_>) -> Option<String> {
 }
 
 /// The texts between brackets. A bracket that is not closed, as in `:(`, opens none.
-fn bracketed(plain: &str) -> impl Iterator<Item = &str> {
+pub(super) fn bracketed(plain: &str) -> impl Iterator<Item = &str> {
     plain.match_indices(['(', '[', '（', '【']).filter_map(|(at, bracket)| {
         let is_emoticon = plain[..at].ends_with([':', ';', '=', '-']);
         let (remark, _) = plain[at + bracket.len()..].split_once([')', ']', '）', '】'])?;

@@ -10,6 +10,9 @@ use crate::evidence::Role;
 /// From this likeness on two questions of the agent are the same.
 const SAME: f64 = 0.6;
 
+/// From this one on the agent asks again at once.
+const SAME_AGAIN: f64 = 0.8;
+
 /// At least this share of an earlier message stands in one that repeats it.
 const LEAST: f64 = 0.6;
 
@@ -24,6 +27,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     if let Some(sentence) = super::role_swap::copied_from_agent(scene) {
         return fault(COPIED, sentence);
+    }
+    if let Some(message) = copied_whole(scene) {
+        return fault(COPIED, message);
     }
     if let Some(sentence) = mirrored(scene) {
         return fault(COPIED, sentence);
@@ -53,16 +59,23 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
                 && agent.asks()
                 && question.is_some_and(|question| question.likeness(agent) >= SAME)
         };
+        // "Sorry, where is it?"
+        let is_asked_again = || agent.asks() && question.is_some_and(|question| question.likeness(agent) >= SAME_AGAIN);
         // By far the most messages end here.
         if *role != Role::User
             || again.is_some_and(|last| at >= last)
             || !closes && share(earlier, turn) < LEAST
             || !is_answered()
             || is_same_question()
+            || is_asked_again()
         {
             continue;
         }
-        if repeats(turn, earlier, agent) || question.is_some_and(|it| answers_again(turn, earlier, it, agent)) {
+        let is_needless = || turn.plain().trim() == earlier.plain().trim() && says_needlessly(turn, agent);
+        if is_needless()
+            || repeats(turn, earlier, agent)
+            || question.is_some_and(|it| answers_again(turn, earlier, it, agent))
+        {
             return fault(
                 "it says nearly the same as an earlier message; react to the last reply instead",
                 &*earlier.raw,
@@ -99,6 +112,25 @@ fn quotes_itself<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
 const LEAST_QUOTED: usize = 5;
 const MOST_BEFORE_QUOTE: usize = 3;
 const QUOTED: f64 = 0.9;
+
+/// The agent's last message, where the turn is nothing else.
+fn copied_whole<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !crate::text::is_of_word(c)).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    };
+    let plain = turn.plain().trim();
+    // By far the most turns end here.
+    let agent = scene.last_agent().filter(|agent| agent.plain().trim().len().abs_diff(plain.len()) <= MOST_MARKS)?;
+    let is_said_often = || turn.outside(&SAID_OFTEN).0 <= MOST_SAID_OFTEN;
+    (words(agent.plain()) == words(plain) && !is_said_often() && !turn.is_quoted(0)).then_some(plain)
+}
+
+/// The most bytes by which two messages differ of which only the marks do.
+const MOST_MARKS: usize = 3;
+
+/// The most letters beside what both say often: "Yes, thank you", "Good morning".
+const MOST_SAID_OFTEN: usize = 6;
 
 /// The turn, where it is one long sentence of the assistant's but for a word or two: "we have …" for "you have …".
 fn mirrored<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
@@ -144,11 +176,36 @@ pub(super) struct WordOverlap<'t> {
 impl<'t> WordOverlap<'t> {
     pub(super) fn new(turn: &'t TextView<'_>, earlier: &[&TextView<'_>]) -> WordOverlap<'t> {
         let says = |(word, weight): &(Content<'_>, f64)| *weight == 1.0 && !PHRASES.task_words.contains_key(word.text);
-        let is_in = |word: &Content<'_>| earlier.iter().any(|it| it.has_word(word));
+        let is_in = |word: &Content<'_>| earlier.iter().any(|it| says_same(it, word));
         let (old, new): (Vec<_>, Vec<_>) =
             turn.weights().filter(says).map(|(word, _)| word).partition(|word| is_in(word));
-        let gone = earlier[0].weights().filter(says).filter(|(word, _)| !turn.has_word(word)).count();
+        let gone = earlier[0].weights().filter(says).filter(|(word, _)| !says_same(turn, word)).count();
         WordOverlap { old: old.len(), new, gone }
+    }
+}
+
+/// Whether a text has a word of the same stem or sense, or one with another beginning: "zahlt", "bezahlt".
+fn says_same(text: &TextView<'_>, word: &Content<'_>) -> bool {
+    let ends = |one: &str, other: &str| one.len() >= LEAST_OF_STEM && other.ends_with(one);
+    text.has_word(word) || text.says(word) || text.words().any(|it| ends(it, word.text) || ends(word.text, it))
+}
+
+/// The fewest bytes of a word that another one ends with.
+const LEAST_OF_STEM: usize = 5;
+
+/// What users say again and again; and what may answer each question.
+const SAID_OFTEN: [List; 4] = [List::Answer, List::Polite, List::Greeting, List::Goodbye];
+const NO_ANSWER: [List; 3] = [List::Unknown, List::Unwilling, List::Vague];
+
+/// Whether there is no reason to say the same again, however short it is: the agent asks nothing, or something to which it is no answer.
+fn says_needlessly(turn: &TextView<'_>, agent: &TextView<'_>) -> bool {
+    let asks = (agent.asks() || agent.has(List::Awaits)) && !agent.has(List::AnythingElse);
+    let (outside, _) = turn.outside(&SAID_OFTEN);
+    let is_no_answer = NO_ANSWER.into_iter().any(|list| turn.has(list));
+    if asks {
+        !is_no_answer && !is_answer(turn) && outside > 0
+    } else {
+        is_no_answer || !is_answer(turn) && outside > 0
     }
 }
 
@@ -156,10 +213,6 @@ impl<'t> WordOverlap<'t> {
 fn repeats(turn: &TextView<'_>, earlier: &TextView<'_>, agent: &TextView<'_>) -> bool {
     if turn.only_closes() {
         return turn.places().len() >= 3 && turn.likeness(earlier) >= 0.8;
-    }
-    let is_same = turn.plain().trim() == earlier.plain().trim();
-    if is_same && !agent.asks() && turn.content().any(|word| word.has_digit()) {
-        return true;
     }
     let kept = share(earlier, turn);
     if is_answer(turn) {

@@ -1,6 +1,8 @@
 //! A turn in the assistant's part: what only an assistant says, a question of what the customer wants, a report that the
 //! service is done, or the user's own things as somebody else's.
 
+use super::echo::echoed;
+use super::informs::informs;
 use super::phrases::{Hit, List, Owner, PHRASES, is_sentence_end};
 use super::scene::Scene;
 use super::text_view::{Content, TextView};
@@ -74,7 +76,12 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(hit) = offers.or(done).or(acts) {
         return fault(why, turn.sentence(hit.start));
     }
-    let copied = || instructs_as_agent(scene).or_else(|| copied_from_agent(scene));
+    let copied = || {
+        instructs_as_agent(scene)
+            .or_else(|| echoed(scene))
+            .or_else(|| informs(scene))
+            .or_else(|| copied_from_agent(scene))
+    };
     if let Some(sentence) = others_thing(scene).or_else(|| agents_question(scene)).or_else(copied) {
         return fault(why, sentence);
     }
@@ -276,48 +283,78 @@ fn owned<'t>(text: &'t TextView<'_>, owner: Owner) -> Vec<(usize, Content<'t>)> 
     all
 }
 
-/// The longest sentence of a turn of which the assistant said every one, word for word.
+/// The longest sentence of the assistant's in a turn of which each sentence was said before, word for word.
 pub(super) fn copied_from_agent<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let plain = scene.text().plain();
+    let place = |sentence: &str| {
+        let start = sentence.as_ptr() as usize - plain.as_ptr() as usize;
+        start..start + sentence.len()
+    };
+    let range = scene.copied.get_or_init(|| find_copied(scene).map(place)).clone()?;
+    plain.get(range)
+}
+
+fn find_copied<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
     if turn.is_quoted(0) {
         return None;
     }
     let words = |sentence: &str| TextView::new(sentence).places().len();
     let sentences = || turn.plain().split(is_sentence_end).map(str::trim).filter(|sentence| !sentence.is_empty());
-    let is_said = |sentence: &str| scene.agents().any(|agent| agent.plain().contains(sentence));
+    // A short one may stand within another one.
+    let is_whole = |agent: &TextView<'_>, sentence: &str| {
+        words(sentence) > LEAST_PARROTED || agent.plain().split(is_sentence_end).any(|it| it.trim() == sentence)
+    };
+    let is_in = |agent: &TextView<'_>, sentence: &str| agent.plain().contains(sentence) && is_whole(agent, sentence);
+    let is_said = |sentence: &&str| scene.agents().any(|agent| is_in(agent, sentence));
+    let is_own = |sentence: &str| scene.users().any(|user| user.plain().contains(sentence));
     // By far the most turns end here.
-    if !sentences().all(|sentence| is_said(sentence) || words(sentence) <= 1) {
+    if !sentences().all(|sentence| is_said(&sentence) || words(sentence) <= 1 || is_own(sentence)) {
         return None;
     }
-    let longest = sentences().max_by_key(|sentence| sentence.len())?;
+    let longest = sentences().filter(is_said).max_by_key(|sentence| sentence.len())?;
     let is_question = || words(longest) >= LEAST_ASKED && turn.asks();
     (words(longest) >= LEAST_PARROTED || is_question()).then_some(longest)
 }
 
 /// The fewest words of a sentence that nobody says in the other's words by chance.
-const LEAST_PARROTED: usize = 6;
+const LEAST_PARROTED: usize = 5;
 /// The same of a question.
 const LEAST_ASKED: usize = 4;
 
 /// A sentence that is one of the assistant's own questions.
 fn agents_question<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
-    let questions: Vec<&str> =
-        scene.agents().flat_map(|agent| agent.plain().split_inclusive(['?', '？', '؟'])).collect();
     for (at, c) in turn.plain().char_indices().filter(|(_, c)| matches!(c, '?' | '？' | '؟')) {
         let sentence = turn.sentence(at);
         let view = TextView::new(sentence);
         if view.places().len() < 4 {
             continue;
         }
-        let is_agents = questions.iter().filter(|question| question.ends_with(c)).any(|question| {
-            let question = question.trim_end_matches(['?', '？', '؟']);
-            let last = question.rsplit(is_sentence_end).next().unwrap_or(question);
-            TextView::new(last).likeness(&view) >= 0.85
-        });
+        // Texts of which one is much longer are not alike.
+        let words = view.places().len();
+        let is_as_long = |it: &&TextView<'_>| {
+            it.places().len().min(words) as f64 * 2.0 >= ALIKE * (it.places().len() + words) as f64
+        };
+        let is_agents = scene
+            .agents()
+            .flat_map(TextView::questions)
+            .filter(is_as_long)
+            .any(|question| question.likeness(&view) >= ALIKE);
         if is_agents {
             return Some(sentence);
         }
     }
     None
+}
+
+/// From this likeness on a question is the agent's own.
+const ALIKE: f64 = 0.85;
+
+/// The sentences of a plain text that end with the mark of a question, without it.
+pub(super) fn questions(plain: &str) -> impl Iterator<Item = String> {
+    plain.split_inclusive(['?', '？', '؟']).filter_map(|part| {
+        let question = part.strip_suffix(['?', '？', '؟'])?.trim_end_matches(['?', '？', '؟']);
+        Some(question.rsplit(is_sentence_end).next().unwrap_or(question).to_owned())
+    })
 }

@@ -1,12 +1,14 @@
 //! All texts that guards look at, each analysed once.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use super::GuardInput;
 use super::invented_fact::Invented;
 use super::known_texts::KnownTexts;
 use super::phrases::List;
 use super::text_view::{Content, TextView};
+use super::wanted_answer::WantedAnswer;
 use crate::evidence::Role;
 use crate::text::is_blank;
 
@@ -22,6 +24,11 @@ pub(super) struct Scene<'a> {
     pub(super) asked_kind: OnceCell<Option<usize>>,
     pub(super) wanted: OnceCell<Option<usize>>,
     pub(super) passed_over: OnceCell<Option<usize>>,
+    /// The place of the fact that may answer the agent's question.
+    pub(super) wanted_answer: OnceCell<Option<WantedAnswer>>,
+    /// Where the turn has the sentence that is copied from the assistant, and whether that one repeats itself.
+    pub(super) copied: OnceCell<Option<Range<usize>>>,
+    pub(super) repeats_itself: OnceCell<bool>,
     /// What the turn states that stands nowhere.
     pub(super) invented: OnceCell<Option<Invented>>,
 }
@@ -60,6 +67,9 @@ impl<'a> Scene<'a> {
             asked_kind: OnceCell::new(),
             wanted: OnceCell::new(),
             passed_over: OnceCell::new(),
+            wanted_answer: OnceCell::new(),
+            copied: OnceCell::new(),
+            repeats_itself: OnceCell::new(),
             invented: OnceCell::new(),
         }
     }

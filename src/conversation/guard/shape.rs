@@ -16,6 +16,7 @@ pub(super) struct Kinds {
     pub(super) quantity: u32,
     pub(super) reason: u32,
     pub(super) birth: u32,
+    pub(super) device: u32,
     /// Those of which each user has one.
     pub(super) of_user: u32,
     /// Those by which a question says what is to be told.
@@ -41,6 +42,7 @@ pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
         quantity: kinds("quantity"),
         reason: kinds("reason"),
         birth: kinds("birthdate"),
+        device: kinds("laptop"),
         asked: ["serial", "vegan", "laptop", "profession", "nationality", "breed", "cash", "colour"]
             .into_iter()
             .fold(exact, |all, word| all | kinds(word)),

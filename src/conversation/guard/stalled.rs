@@ -65,7 +65,8 @@ fn is_answered(scene: &Scene<'_>) -> bool {
 fn asks_something_new(scene: &Scene<'_>) -> bool {
     let mut agents = scene.agents().rev();
     let (Some(last), Some(before)) = (agents.next(), agents.next()) else { return true };
-    last.asks() && last.likeness(before) < SAME_QUESTION
+    let is_general = |agent: &TextView<'_>| agent.has(List::OpenQuestion) || agent.has(List::AnythingElse);
+    last.asks() && last.likeness(before) < SAME_QUESTION && !(is_general(last) && is_general(before))
 }
 
 /// Whether a text has a word of a task, a fact or the user's other instructions.

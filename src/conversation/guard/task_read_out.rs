@@ -50,8 +50,13 @@ pub(super) fn read_out<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
     let (at, _) = scene.tasks.iter().enumerate().find(|(_, task)| {
         let is_inquiry = task.hits_in(List::Inquiry).any(|hit| hit.start == 0);
-        let least = if is_inquiry { LEAST_OF_INQUIRY } else { LEAST };
+        // In English a task has the form of a request.
+        let is_short = is_inquiry || !PHRASES.is_english(task) && task.plain().trim() == turn.plain().trim();
+        let least = if is_short { LEAST_OF_INQUIRY } else { LEAST };
+        let first = task.words().next();
+        // By far the most turns end here.
         task.places().len() >= least
+            && turn.words().any(|word| Some(word) == first)
             && turn.places().len() + task.places().len() / PER_SLIP >= task.places().len()
             && !task.asks()
             && !PHRASES.has_first_person(task.plain())

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+pub(super) use super::content_word::Content;
+use super::content_word::ContentWord;
 use super::phrases::{Hit, KnownWord, List, PHRASES, is_sentence_end};
 use super::values::TextValue;
 use super::words::{Script, Word, is_same_stem, plain, stem_bit, words};
@@ -29,7 +31,11 @@ pub(super) struct TextView<'a> {
     digits: OnceCell<String>,
     clauses: OnceCell<Vec<TextView<'static>>>,
     question: OnceCell<Option<Box<TextView<'static>>>>,
+    questions: OnceCell<Vec<TextView<'static>>>,
     asks: OnceCell<bool>,
+    marks: OnceCell<u8>,
+    closes: OnceCell<bool>,
+    value: OnceCell<Vec<ContentWord>>,
 }
 
 /// What decides of most words at once that a text does not have them.
@@ -40,40 +46,6 @@ struct Outline {
     /// The groups of synonyms of all content words.
     synonyms: u128,
     has_numbers: bool,
-}
-
-/// A content word: its place, its groups of synonyms and its number.
-#[derive(Debug, Clone, Copy)]
-struct ContentWord {
-    word: Word,
-    synonyms: u128,
-    number: Option<u64>,
-}
-
-/// A content word of a text, with its characters.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Content<'a> {
-    pub(super) text: &'a str,
-    synonyms: u128,
-    number: Option<u64>,
-    pub(super) script: Script,
-}
-
-impl Content<'_> {
-    /// Whether two words say the same: one stem, one number, or a known synonym.
-    pub(super) fn is_same(&self, other: &Content<'_>) -> bool {
-        self.synonyms & other.synonyms != 0
-            || self.number.is_some() && self.number == other.number
-            || is_same_stem(self.text, other.text)
-    }
-
-    pub(super) fn is_number(&self) -> bool {
-        self.number.is_some()
-    }
-
-    pub(super) fn has_digit(&self) -> bool {
-        self.text.bytes().any(|byte| byte.is_ascii_digit())
-    }
 }
 
 impl<'a> TextView<'a> {
@@ -94,7 +66,11 @@ impl<'a> TextView<'a> {
             digits: OnceCell::new(),
             clauses: OnceCell::new(),
             question: OnceCell::new(),
+            questions: OnceCell::new(),
             asks: OnceCell::new(),
+            marks: OnceCell::new(),
+            closes: OnceCell::new(),
+            value: OnceCell::new(),
         }
     }
 
@@ -136,6 +112,12 @@ impl<'a> TextView<'a> {
         self.places().iter().zip(known.iter().copied())
     }
 
+    /// The rules that look for one of its words, a bit each.
+    pub(super) fn marks(&self) -> u8 {
+        let all = || self.known().filter_map(|(_, known)| known).fold(0, |all, known| all | known.marks);
+        *self.marks.get_or_init(all)
+    }
+
     fn text_of(&self, ContentWord { word, synonyms, number }: &ContentWord) -> Content<'_> {
         let text = &self.plain()[word.start..word.end];
         Content { text, synonyms: *synonyms, number: *number, script: word.script }
@@ -165,6 +147,7 @@ impl<'a> TextView<'a> {
         let is_long = match word.script {
             Script::Latin | Script::Cyrillic | Script::Greek => text.chars().nth(2).is_some(),
             Script::Digit => true,
+            Script::Han if self.plain().contains(Script::is_kana) => true,
             _ => text.chars().nth(1).is_some(),
         };
         let number = self.number(text, known);
@@ -216,6 +199,11 @@ impl<'a> TextView<'a> {
     pub(super) fn question(&self) -> Option<&TextView<'static>> {
         let find = || super::asked_kind::question(self).map(|text| Box::new(TextView::new(text.to_owned())));
         self.question.get_or_init(find).as_deref()
+    }
+
+    /// All sentences with which it asks, without their marks.
+    pub(super) fn questions(&self) -> &[TextView<'static>] {
+        self.questions.get_or_init(|| super::role_swap::questions(self.plain()).map(TextView::new).collect())
     }
 
     /// Whether it has a word that says the same.
@@ -288,10 +276,23 @@ impl<'a> TextView<'a> {
 
     /// Whether it only closes a conversation or thanks.
     pub(super) fn only_closes(&self) -> bool {
-        let (outside, all) = self.outside(&[List::Goodbye, List::Polite]);
-        let most = if self.has(List::Goodbye) { 14 } else { 2 };
-        let has_phrase = self.has(List::Goodbye) || self.has(List::Polite);
-        all > 0 && has_phrase && outside <= most && outside * 5 <= all * 2
+        *self.closes.get_or_init(|| {
+            let has_phrase = self.has(List::Goodbye) || self.has(List::Polite);
+            let (outside, all) = if has_phrase { self.outside(&[List::Goodbye, List::Polite]) } else { (0, 0) };
+            let most = if self.has(List::Goodbye) { 14 } else { 2 };
+            all > 0 && outside <= most && outside * 5 <= all * 2
+        })
+    }
+
+    /// What it says of something: its words behind "is", or all.
+    pub(super) fn value(&self) -> impl Iterator<Item = Content<'_>> {
+        let find = || {
+            let all: Vec<Content<'_>> = super::fact_leak::find_value(self);
+            let start = |word: &Content<'_>| word.text.as_ptr() as usize - self.plain().as_ptr() as usize;
+            let word = |it: &Content<'_>| Word { start: start(it), end: start(it) + it.text.len(), script: it.script };
+            all.iter().map(|it| ContentWord { word: word(it), synonyms: it.synonyms, number: it.number }).collect()
+        };
+        self.value.get_or_init(find).iter().map(|content| self.text_of(content))
     }
 
     /// Whether it says goodbye, and not only in a quotation.

@@ -48,7 +48,8 @@ fn is_answer(text: &TextView<'_>, agent: Option<&TextView<'_>>) -> bool {
     if text.asks() {
         // Who does not know what is asked may ask how else it goes.
         let tells = || text.raw.contains('@') || text.content().any(|word| word.has_digit());
-        return asked && (tells() || text.has(List::Unknown) || text.has(List::Unwilling));
+        return asked
+            && (tells() || [List::Unknown, List::Unwilling, List::Vague].into_iter().any(|list| text.has(list)));
     }
     let is_short = text.outside(&[List::Answer, List::Polite, List::Greeting, List::Goodbye]).0 < 8
         || text.places().len() < 3 && text.script() != Some(Script::Han);

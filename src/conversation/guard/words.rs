@@ -98,6 +98,11 @@ impl Script {
         }
     }
 
+    /// Whether a character is one that only Japanese has.
+    pub(super) fn is_kana(c: char) -> bool {
+        matches!(Script::from_char(c), Script::Hiragana | Script::Katakana)
+    }
+
     fn is_unspaced(self) -> bool {
         matches!(self, Script::Han | Script::Hiragana | Script::Katakana | Script::Thai)
     }

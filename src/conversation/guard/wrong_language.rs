@@ -12,6 +12,10 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let script_of_turn = turn.script()?;
     let has_user = scene.users().next().is_some();
     let mut allowed: Vec<&TextView<'_>> = scene.messages.iter().map(|(_, text)| text).collect();
+    // The phrase that ends the conversation is in its language.
+    if !has_user && is_of_signoff(scene) {
+        return None;
+    }
     if !has_user || allowed.iter().all(|text| text.script().is_none()) {
         allowed.extend(scene.tasks);
     }
@@ -63,6 +67,14 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         false => words < 6 || spoken[language] > 0.7 || own[language] < 2.0,
     };
     if score < 0.9 || language == main || is_known { None } else { fault(why, &*turn.raw) }
+}
+
+/// Whether a turn is in the language of the sign-off phrase, as far as that shows.
+fn is_of_signoff(scene: &Scene<'_>) -> bool {
+    let (turn, signoff) = (scene.text(), TextView::new(scene.input.signoff));
+    let (language, score) = best(signoff.languages());
+    let is_known = matches!(signoff.script(), Some(Script::Latin | Script::Cyrillic));
+    signoff.script() == turn.script() && (!is_known || score > 0.0 && best(turn.languages()).0 == language)
 }
 
 /// The script of most letters. Japanese is Hiragana, whatever its characters are.

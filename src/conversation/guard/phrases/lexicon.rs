@@ -5,6 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use super::{Owner, Phrases, lines, plain_file};
+use crate::conversation::guard::text_view::TextView;
 use crate::conversation::guard::words::Script;
 use crate::text::is_of_word;
 
@@ -19,6 +20,20 @@ pub(in crate::conversation::guard) struct KnownWord {
     pub(in crate::conversation::guard) languages: u32,
     /// The groups of synonyms that it is in, a bit each.
     pub(in crate::conversation::guard) synonyms: u128,
+    /// The rules that look for it, a bit each.
+    pub(in crate::conversation::guard) marks: u8,
+}
+
+/// The rules that look for a word, of which most texts have none.
+pub(in crate::conversation::guard) const NOW: u8 = 1;
+pub(in crate::conversation::guard) const GOAL: u8 = 1 << 1;
+pub(in crate::conversation::guard) const WE: u8 = 1 << 2;
+pub(in crate::conversation::guard) const PLAYS: u8 = 1 << 3;
+pub(in crate::conversation::guard) const META: u8 = 1 << 4;
+
+/// A set of plain words, with spaces between them.
+pub(in crate::conversation::guard) fn word_set(words: &'static str) -> Words {
+    words.split_whitespace().collect()
 }
 
 /// A set of plain words.
@@ -107,6 +122,35 @@ impl Phrases {
             self.meta[0].extend(who.split(' '));
             self.meta[1].extend(what.split(' '));
         }
+        for (_, words) in lines(plain_file(include_str!("goals.txt"))) {
+            self.goals.iter_mut().zip(words.split(" ; ")).for_each(|(goals, words)| goals.extend(words.split(' ')));
+        }
+        let persons = lines(plain_file(include_str!("persons.txt")));
+        self.persons.iter_mut().zip(persons).for_each(|(set, (_, words))| set.extend(words.split(' ')));
+        for (_, words) in lines(plain_file(include_str!("plans.txt"))) {
+            let mut parts = words.split(" ; ").map(|words| words.split(' '));
+            self.due.extend(parts.next().into_iter().flatten());
+            self.now.extend(parts.next().into_iter().flatten());
+            self.says.extend(parts.next().into_iter().flatten());
+        }
+        self.meta[1].iter().for_each(|word| self.words.entry(word).or_default().marks |= META);
+        let [we, _, _, plays @ ..] = &self.persons;
+        let [goals, _, parts] = &self.goals;
+        let marked = [(&self.now, NOW), (goals, GOAL), (parts, GOAL), (we, WE)];
+        for (set, mark) in marked.into_iter().chain(plays.iter().map(|set| (set, PLAYS))) {
+            set.iter().for_each(|word| self.words.entry(word).or_default().marks |= mark);
+        }
+        for (_, words) in lines(plain_file(include_str!("question_words.txt"))) {
+            for (bit, words) in words.split(" ; ").enumerate() {
+                for word in words.split(" | ") {
+                    let is_joined = |c: char| crate::text::is_unspaced(c) || Script::from_char(c) == Script::Hangul;
+                    match word.starts_with(is_joined) {
+                        true => self.joined_question_words.push((word, 1 << bit)),
+                        false => *self.question_words.entry(word).or_default() |= 1 << bit,
+                    }
+                }
+            }
+        }
         for (_, words) in lines(plain_file(include_str!("possessives.txt"))) {
             let (speaker, addressed) = words.split_once(" ; ").unwrap_or((words, ""));
             for (words, owner) in [(speaker, Owner::Speaker), (addressed, Owner::Addressed)] {
@@ -149,6 +193,11 @@ static FIRST_PERSON: LazyLock<Words> = LazyLock::new(|| {
 impl Phrases {
     pub(in crate::conversation::guard) fn is_function(&self, word: &str) -> bool {
         self.words.get(word).is_some_and(|word| word.is_function)
+    }
+
+    /// Whether a text is in English, as far as its words say.
+    pub(in crate::conversation::guard) fn is_english(&self, text: &TextView<'_>) -> bool {
+        text.languages().iter().all(|score| *score <= text.languages()[0])
     }
 
     /// Whether a word of a task or fact means the user.
