@@ -325,7 +325,7 @@ const LEAST_ASKED: usize = 4;
 /// A sentence that is one of the assistant's own questions.
 fn agents_question<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
-    for (at, c) in turn.plain().char_indices().filter(|(_, c)| matches!(c, '?' | '？' | '؟')) {
+    for (at, _) in turn.plain().char_indices().filter(|(_, c)| matches!(c, '?' | '？' | '؟')) {
         let sentence = turn.sentence(at);
         let view = TextView::new(sentence);
         if view.places().len() < 4 {
