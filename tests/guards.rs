@@ -210,7 +210,7 @@ fn reached_on_ninth(guard: Guard) -> f64 {
         Guard::SignoffInside => 91.0,
         Guard::GoodbyeLoop => 93.0,
         Guard::Restart => 94.0,
-        Guard::Empty | Guard::TooLong => 90.0,
+        Guard::Empty | Guard::TooLong => 100.0,
     }
 }
 

@@ -67,8 +67,8 @@ pub(super) struct RestOfTrial {
 }
 
 impl RestOfTrial {
-    /// What it can still cost, beside the costliest trial so far: what that one cost beyond what is paid of it, and another turn like those
-    /// that it has.
+    /// What it can still cost, beside the costliest trial so far: what that one cost beyond what is paid of it, or another turn like those
+    /// that it has, whichever is more.
     fn still(self, costliest: Amount) -> Amount {
         let RestOfTrial { spent, turns } = self;
         let next_turn = if turns == 0 { Amount::default() } else { spent.part_of(turns.into()) };

@@ -182,14 +182,14 @@ fn by_kind(pairs: impl Iterator<Item: Borrow<Paired>>) -> Vec<KindSums> {
         let Paired { case, kind, difference } = *pair.borrow();
         let of = (case, kind);
         if kinds.last().is_none_or(|last| last.of != of) {
+            // Pairs in any other order would be as many.
+            if kinds.len().is_power_of_two() && kinds.len() > 1 {
+                merge(&mut kinds);
+            }
             kinds.push(KindSums { of, values: Sums::default() });
         }
         if let Some(last) = kinds.last_mut() {
             last.values.add(difference);
-        }
-        // Pairs in any other order would be as many.
-        if kinds.len().is_power_of_two() && kinds.len() > 1 {
-            merge(&mut kinds);
         }
     }
     merge(&mut kinds);

@@ -279,6 +279,7 @@ fn what_is_left_of_a_grading_that_was_killed_stands_at_its_place_among_all_quest
     };
     let mut child = panel().stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
     while verdicts(1).is_empty() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before a verdict was kept");
         std::thread::yield_now();
     }
     child.kill().unwrap();

@@ -68,7 +68,7 @@ fn words_of(sentence: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a sentence begins with the word for a part of it, maybe with a number, and a mark.
 fn is_label(sentence: &str, is_new: &impl Fn(&str) -> bool) -> bool {
-    let rest = sentence.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let rest = sentence.trim_start_matches(|c: char| !crate::text::is_of_word(c));
     let Some(word) = words_of(rest).next().filter(|word| PHRASES.goals[2].contains(*word)) else { return false };
     let behind = rest[word.len()..].trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ' || c == '#');
     let is_numbered = rest[word.len()..].contains(|c: char| c.is_ascii_digit()) || PHRASES.goals[0].contains(word);

@@ -59,7 +59,9 @@ pub(super) fn speaks_of_user<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
         all.find_map(|word| Some((plain.find(word)?, word)))
     };
     let (start, word) = spaced().or_else(joined)?;
-    let is_of_case = scene.messages.iter().any(|(_, text)| text.plain().contains(word));
+    // Who has to do with users or agents speaks of them. Facts name the user always.
+    let known = scene.messages.iter().map(|(_, text)| text).chain(scene.tasks);
+    let is_of_case = known.into_iter().any(|text| text.plain().contains(word));
     (!is_of_case && !turn.is_quoted(start)).then(|| turn.sentence(start))
 }
 
@@ -106,6 +108,24 @@ mod tests {
             ..GuardInput::default()
         });
         found.iter().any(|finding| finding.guard == Guard::ReasoningLeak)
+    }
+
+    /// The same of an opening with a task.
+    fn is_found_with(task: &str, turn: &str) -> bool {
+        let input = GuardInput { tasks: &[task], signoff: "So Long", turn, ..GuardInput::default() };
+        check(&input).iter().any(|finding| finding.guard == Guard::ReasoningLeak)
+    }
+
+    #[test]
+    fn who_has_to_do_with_users_or_agents_speaks_of_them() {
+        for (task, turn) in [
+            ("Find out how to remove a user from the workspace", "How do I remove the user from our workspace?"),
+            ("Complain about the estate agent", "The agent never showed me the flat."),
+        ] {
+            assert!(!is_found_with(task, turn), "{turn}");
+        }
+        // A sign that is a letter to some and none to others stands before a label.
+        assert!(!is_found_with("Ask for a parking space", "🅿 План парковки готов."));
     }
 
     #[test]

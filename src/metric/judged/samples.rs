@@ -148,12 +148,14 @@ pub(super) fn mean_of_samples(
     // Whether anything applies is voted on first, as judges of a panel do.
     let is_applying_settled = inapplicable == 0 || failed == 0 || winners * 2 > asked;
     let is_tie_good = scores.len() == inapplicable && scores.iter().sum::<f64>() * 2.0 >= scores.len() as f64;
-    if (scores.len() < inapplicable || is_tie_good) && is_applying_settled {
+    if !options.strict && !is_applying_settled {
+        return (Vec::new(), Component::missing(few(usable, asked, &why)));
+    }
+    if scores.len() < inapplicable || is_tie_good {
         each.retain(|(_, component)| component.score().is_none());
         return each.remove(0);
     }
-    let is_settled = is_applying_settled && is_mean_settled(&scores, failed);
-    if !options.strict && !is_settled {
+    if !options.strict && !is_mean_settled(&scores, failed) {
         return (Vec::new(), Component::missing(few(usable, asked, &why)));
     }
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
@@ -325,6 +327,17 @@ mod tests {
         let most = [0.65, 0.7, 0.7, 0.75, 0.75, 0.8, 0.85, 0.9];
         let component = mean(most.map(scored).to_vec(), &["no reply"]).1;
         assert!(component.is_unstable() && component.score().is_some(), "one of nine moves little: {component:?}");
+        // Without a score there is no mean, in no dialect.
+        let strict = JudgeOptions { strict: true, ..JudgeOptions::default() };
+        let one_failed = mean_of_samples(vec![none()], &["no reply".to_owned()], &strict);
+        assert_eq!(one_failed.1, none().1);
+        assert_eq!(mean(vec![scored(1.0), none()], &[]).1, none().1, "a tie is no good mark");
+        let yes_yes = mean(vec![scored(1.0), scored(1.0), none()], &[]).1;
+        assert!(yes_yes.is_unstable() && yes_yes.score() == Some(Score::ONE), "{yes_yes:?}");
+        assert!(
+            mean(vec![scored(1.0), scored(1.0), none()], &["down", "down"]).1.is_missing(),
+            "two could have turned it"
+        );
         let broken = (Vec::new(), Component::missing("no quote"));
         assert_eq!(mean(vec![broken.clone()], &[]).1, Component::missing("no quote"));
         assert_eq!(

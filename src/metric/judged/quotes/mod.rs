@@ -234,7 +234,7 @@ impl Shown {
         let read: BTreeSet<u32> = verdict.citations.turns_read.iter().copied().collect();
         let asked = self.turns.keys().filter(|turn| **turn <= last);
         let unread: Vec<String> = asked.filter(|turn| !read.contains(turn)).map(ToString::to_string).collect();
-        if let (Some(turn), true) = (self.cut.first(), unread.is_empty()) {
+        if let (Some(turn), true) = (self.cut.range(..=last).next(), unread.is_empty()) {
             return Some(format!(
                 "The verdict on {id} rests on something absent, and turn {turn}, which is too long, was not shown whole."
             ));

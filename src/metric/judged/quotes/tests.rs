@@ -152,6 +152,25 @@ fn a_reply_is_as_good_as_another_by_its_own_words() {
 }
 
 #[test]
+fn what_does_not_apply_rests_on_what_was_read_up_to_its_turn() {
+    let mut example = Example::new(0);
+    example.transcript.turns.push(Turn::answered(2, "And?", "It is ready."));
+    let shown = Shown::new(&example.input(), EvidenceRule::Any, &[], BTreeSet::from([2]));
+    let inapplicable = |quotes: &[(Option<u32>, &str)], read: &[u32], turn: Option<u32>| {
+        let verdict = ItemVerdict { decision: Ok(None), ..verdict(quotes, read) };
+        shown.problem(&verdict, Some(&JudgeItem::new("1", "x", turn)))
+    };
+    assert!(inapplicable(&[], &[], Some(1)).unwrap().contains("names no turns"));
+    assert!(inapplicable(&[], &[1], None).unwrap().ends_with("`turnsRead` lacks turn 2."));
+    assert_eq!(inapplicable(&[], &[1], Some(1)), None);
+    assert!(inapplicable(&[], &[1, 2], Some(2)).unwrap().contains("turn 2, which is too long"));
+    assert!(inapplicable(&[(Some(2), "it was never said")], &[], Some(2)).unwrap().contains("does not stand"));
+    assert_eq!(inapplicable(&[(Some(2), "it is ready")], &[], Some(2)), None);
+    let stated = ItemVerdict { decision: Ok(None), label: Some(Support::NotApplicable), ..verdict(&[], &[]) };
+    assert_eq!(shown.problem(&stated, None), None, "a sentence that states nothing shows it by itself");
+}
+
+#[test]
 fn what_is_absent_rests_on_all_turns() {
     assert_eq!(problem(&[], &[2, 1]), None);
     assert!(problem(&[], &[1]).unwrap().ends_with("`turnsRead` lacks turn 2."));

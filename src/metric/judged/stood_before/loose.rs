@@ -1,11 +1,16 @@
 //! Verdicts in a text that need not be JSON: what it gives as a reason and, close to it, as a decision.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::{LEAST_LETTERS, MOST_LETTERS, allowed, decision, decisions, is_near_text, letters, reasons};
 
 /// So many bytes on each side of a reason its decision may stand.
 const NEAR: usize = 300;
+
+/// So many different reasons of a text are compared.
+const MOST_REASONS: usize = 2000;
 
 /// The names under which a reason stands.
 const REASONS: [&str; 5] = ["reason", "rationale", "explanation", "reasoning", "justification"];
@@ -24,7 +29,10 @@ impl ShownReason {
         let lower = text.to_ascii_lowercase();
         let of_key = |key| values(text, &lower, key).map(|(at, value)| (at, head(value, 4 * MOST_LETTERS)));
         let all = REASONS.into_iter().flat_map(of_key);
-        all.map(|(start, value)| ShownReason { start, letters: letters(value) }).collect()
+        let mut known = BTreeSet::new();
+        let all = all.map(|(start, value)| ShownReason { start, letters: letters(value) });
+        // Of those that begin alike for long, one is enough: an agent may write the same ones for pages.
+        all.filter(|it| known.insert(it.letters.clone())).take(MOST_REASONS).collect()
     }
 
     /// Whether it begins with a reason, whatever follows on its line or the next.
@@ -33,12 +41,16 @@ impl ShownReason {
         let own = beginning(own, MOST_LETTERS);
         let length = own.chars().count();
         let allowed = allowed(length);
+        // Letters that are more or fewer shift those behind them, which counts once more at the cut.
         let begins_alike = |count: usize| {
-            strsim::levenshtein(&beginning(&own, count), &beginning(&self.letters, count)) <= allowed.min(count / 2)
+            strsim::levenshtein(&beginning(&own, count), &beginning(&self.letters, count))
+                <= (2 * allowed).min(count / 2)
         };
         // With letters more or fewer it ends elsewhere.
         let ends = [0, 1, allowed / 2, allowed].into_iter().flat_map(|more| [length - more.min(length), length + more]);
-        begins_alike(LEAST_LETTERS) && ends.into_iter().any(|end| is_near_text(&own, &beginning(&self.letters, end)))
+        begins_alike(LEAST_LETTERS)
+            && begins_alike((4 * LEAST_LETTERS).min(length.saturating_sub(allowed)))
+            && ends.into_iter().any(|end| is_near_text(&own, &beginning(&self.letters, end)))
     }
 }
 

@@ -79,10 +79,15 @@ fn like_latin(text: String) -> String {
     text.split_inclusive(|c: char| !c.is_alphanumeric()).map(word).collect()
 }
 
+/// The longest head of a column that is read, in bytes.
+const LONGEST_HEAD: usize = 60;
+
 /// The rows of the text's tables with `|` between cells, each cell as a line behind its column's head, and a row of two cells as one
 /// line; `None` where there is no table.
 fn tables_as_lines(text: &str) -> Option<String> {
     let is_rule = |cell: &String| !cell.is_empty() && cell.chars().all(|c| "-:= ─━┼".contains(c));
+    // A longer head names no part of a verdict, and would be written once a row.
+    let is_name = |head: &str| head.len() <= LONGEST_HEAD;
     let mut lines = String::new();
     let mut head: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -92,13 +97,15 @@ fn tables_as_lines(text: &str) -> Option<String> {
             false => Vec::new(),
         };
         if let [key, value] = cells.as_slice() {
-            lines.extend([key, ": ", value, "\n"]);
+            lines.extend([key, ": ", value, "\n"].into_iter().filter(|_| is_name(key)));
         }
         match cells.len() {
             0 | 1 => head.clear(),
             _ if cells.iter().all(is_rule) => {}
             _ if head.is_empty() => head = cells,
-            _ => head.iter().zip(&cells).for_each(|(head, cell)| lines.extend([head, ": ", cell, "\n"])),
+            _ => head.iter().zip(&cells).filter(|(head, _)| is_name(head)).for_each(|(head, cell)| {
+                lines.extend([head, ": ", cell, "\n"]);
+            }),
         }
     }
     (!lines.is_empty()).then_some(lines)

@@ -154,6 +154,19 @@ fn what_is_no_verdict_has_another_fault() {
 }
 
 #[test]
+fn pages_of_tables_and_reasons_are_read_and_are_no_copy() {
+    let own = format!(
+        r#"{{"verdicts":[{{"id":"a","reason":"The assistant clearly {}","verdict":"yes"}}]}}"#,
+        "fulfils it in every respect that was asked for. ".repeat(8)
+    );
+    let table = format!("{}|b\n{}", "𝕏".repeat(12_000), "a|b\n".repeat(20_000));
+    let reasons = "reason: The assistant clearly does what ".repeat(10_000);
+    for shown in [table, reasons] {
+        assert!(!stood_before(&prompt_with(&shown), &own));
+    }
+}
+
+#[test]
 fn what_never_ends_is_no_copy() {
     for part in ["{", "{\"a\":", "{\"a\":[0,", "{\"a\":\""] {
         let prompt = part.repeat(100_000 / part.len());
