@@ -34,12 +34,12 @@ fn what_was_spent_before_counts_for_the_limits_and_is_shown() {
         let asked = |request: &&crate::servers::http::Request| request.body.contains("\"messages\"");
         model.requests().iter().filter(asked).count() as u64
     };
-    let (status, printed) = typed("run job.yml --token-limit 5400 --no-progress");
+    let (status, printed) = typed("run job.yml --token-limit 5600 --no-progress");
     assert_eq!(status, 102, "{printed}");
     assert!(printed.contains("go on with it, with a higher limit: eval-job run --token-limit HIGHER "), "{printed}");
     let before = calls();
     assert!(before > 8, "{before} calls: {printed}");
-    let (status, printed) = typed("run --resume job.yml --token-limit 5400 --no-progress");
+    let (status, printed) = typed("run --resume job.yml --token-limit 5600 --no-progress");
     assert_eq!(status, 102, "{printed}");
     assert!(printed.contains(&format!("{} are spent", calls() * 28)), "{} calls: {printed}", calls());
     assert!(calls() - before < 4, "no more than one conversation began: {printed}");
@@ -177,7 +177,7 @@ fn what_was_spent_without_prices_counts_and_is_shown_by_those_of_the_resumption(
         let output = command.args(line.split_whitespace()).output().unwrap();
         (output.status.code().unwrap(), words(&output))
     };
-    let (status, printed) = typed("run job.yml --token-limit 5400 --no-progress -o before.tokens.json");
+    let (status, printed) = typed("run job.yml --token-limit 5600 --no-progress -o before.tokens.json");
     assert_eq!(status, 102, "{printed}");
     let (status, printed) =
         typed("run --resume job.yml --cost-limit 0.1 --prices prices.yml --no-progress -o run.json");

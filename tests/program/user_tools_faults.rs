@@ -150,8 +150,9 @@ fn a_command_answers_behind_a_prompt_and_what_it_printed_before_is_no_answer() {
         assert_eq!(trial["evidence"]["userToolCalls"][0]["result"], json!({"data": "off", "code": "4711"}), "{does}");
     }
     // A second answer to the first call is none to the second one, and is kept as what came unasked.
-    let twice = format!(r#"{SHOWS}; echo 'USER_TOOL_RESULT: "off again"'"#);
-    let (status, page, trial) = by_command(&desk(&twice)).run("");
+    // Both lines in one write, so that the second one is there when the first one is read.
+    let twice = r#"printf 'USER_TOOL_RESULT: {"data": "off", "code": "4711"}\nUSER_TOOL_RESULT: "off again"\n'"#;
+    let (status, page, trial) = by_command(&desk(twice)).run("");
     assert_eq!(status, Some(0), "{page}");
     let calls = &trial["evidence"]["userToolCalls"];
     assert_eq!((&calls[1]["name"], &calls[1]["result"]), (&json!("toggle_data"), &json!("done")), "{calls}");
