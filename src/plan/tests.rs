@@ -23,7 +23,7 @@ fn job(target: &str, more: &str) -> Job {
         .unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
-fn plan(target: &str, more: &str) -> Result<Plan, Vec<String>> {
+pub(super) fn plan(target: &str, more: &str) -> Result<Plan, Vec<String>> {
     Plan::new(job(target, more), Overrides::default(), Environment::default())
         .map_err(|refusals| refusals.into_iter().map(|refusal| refusal.what).collect())
 }
@@ -279,15 +279,6 @@ fn what_earlier_conversations_leave_with_the_agent_is_reported() {
     let named = "assertions: [{name: a, expression: evaluation.done}, {name: a, expression: '!evaluation.done'}]";
     assert_eq!(warnings(named).len(), 1);
     assert!(warnings(named)[0].contains("two assertions have the name `a`: assertion 2 is kept as `a#"));
-}
-
-#[test]
-fn a_target_that_carries_out_calls_of_a_user_without_tools_is_reported() {
-    let can = |yes: &str| format!("target: {{user: u, chatbot: c, command: {{command: ./agent{yes}}}}}\n");
-    let warnings = |target: &str| plan(target, "").unwrap().warnings;
-    let unused = "target.command.userTools is never used: the user has no tools; name them in evaluator.tools";
-    assert_eq!(warnings(&can(", userTools: true")), [unused]);
-    assert_eq!(warnings(&can("")), [""; 0]);
 }
 
 #[test]

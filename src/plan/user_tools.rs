@@ -54,3 +54,17 @@ pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
     }));
     refusals
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::plan;
+
+    #[test]
+    fn a_target_that_carries_out_calls_of_a_user_without_tools_is_reported() {
+        let can = |yes: &str| format!("target: {{user: u, chatbot: c, command: {{command: ./agent{yes}}}}}\n");
+        let warnings = |target: &str| plan(target, "").unwrap().warnings;
+        let unused = "target.command.userTools is never used: the user has no tools; name them in evaluator.tools";
+        assert_eq!(warnings(&can(", userTools: true")), [unused]);
+        assert_eq!(warnings(&can("")), [""; 0]);
+    }
+}

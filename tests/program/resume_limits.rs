@@ -1,6 +1,7 @@
 //! A run that a limit or a full disk has stopped goes on: what was spent stays spent.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -11,6 +12,14 @@ use super::resume::{Agent, Desk, finished};
 use super::{eval_job, pasted_after, words};
 use crate::servers::http::{Reply, Server};
 use crate::servers::{agent, model};
+
+/// The status of a command line in a folder, with models at an address, and what it printed.
+fn typed(folder: &Path, base: &str, line: &str) -> (i32, String) {
+    let mut command = eval_job(folder);
+    command.env("OPENAI_BASE_URL", base).env("OPENAI_API_KEY", "sk-test");
+    let output = command.args(line.split_whitespace()).output().unwrap();
+    (output.status.code().unwrap(), words(&output))
+}
 
 #[test]
 fn what_was_spent_before_counts_for_the_limits_and_is_shown() {
@@ -24,12 +33,7 @@ fn what_was_spent_before_counts_for_the_limits_and_is_shown() {
          tasks:\n  - {{task: Ask where the locker is, acceptanceCriteria: It is named}}\nrepeat: 4\n"
     );
     fs::write(folder.path().join("job.yml"), job).unwrap();
-    let typed = |line: &str| {
-        let mut command = eval_job(folder.path());
-        command.env("OPENAI_BASE_URL", &base).env("OPENAI_API_KEY", "sk-test");
-        let output = command.args(line.split_whitespace()).output().unwrap();
-        (output.status.code().unwrap(), words(&output))
-    };
+    let typed = |line: &str| typed(folder.path(), &base, line);
     let calls = || {
         let asked = |request: &&crate::servers::http::Request| request.body.contains("\"messages\"");
         model.requests().iter().filter(asked).count() as u64
@@ -69,12 +73,7 @@ fn at_a_limit_that_leaves_nothing_for_the_next_step_a_resumption_sends_nothing_a
          tasks:\n  - {{task: Ask where the locker is, acceptanceCriteria: It is named}}\nrepeat: 2\n"
     );
     fs::write(folder.path().join("job.yml"), job).unwrap();
-    let typed = |line: &str| {
-        let mut command = eval_job(folder.path());
-        command.env("OPENAI_BASE_URL", &base).env("OPENAI_API_KEY", "sk-test");
-        let output = command.args(line.split_whitespace()).output().unwrap();
-        (output.status.code().unwrap(), words(&output))
-    };
+    let typed = |line: &str| typed(folder.path(), &base, line);
     let sent = || {
         let messages = agent.requests().iter().filter(|request| request.path.ends_with("/messages")).count();
         (messages, model.requests().iter().filter(|request| request.body.contains("\"messages\"")).count())
@@ -171,12 +170,7 @@ fn what_was_spent_without_prices_counts_and_is_shown_by_those_of_the_resumption(
     );
     fs::write(folder.path().join("job.yml"), job).unwrap();
     fs::write(folder.path().join("prices.yml"), "models: {openai/own: {input: 1000, output: 1000}}\n").unwrap();
-    let typed = |line: &str| {
-        let mut command = eval_job(folder.path());
-        command.env("OPENAI_BASE_URL", &base).env("OPENAI_API_KEY", "sk-test");
-        let output = command.args(line.split_whitespace()).output().unwrap();
-        (output.status.code().unwrap(), words(&output))
-    };
+    let typed = |line: &str| typed(folder.path(), &base, line);
     let (status, printed) = typed("run job.yml --token-limit 5600 --no-progress -o before.tokens.json");
     assert_eq!(status, 102, "{printed}");
     let (status, printed) =
