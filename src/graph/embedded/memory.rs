@@ -3,10 +3,10 @@
 //! Every allocation of this process is counted for the thread that makes it, so that a bound holds for all that the
 //! engine and we do with a statement, whatever it is. Memory that is free again goes back to the system.
 
-use std::alloc::System;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use graphdblite::allocator::PerThread;
 use graphdblite::bounds::{Bounds, Counting, Exceeded, bounded, give_back, held, was_large};
 
 use super::cancel::CommitOrCancel;
@@ -16,7 +16,7 @@ use super::pool::Worker;
 use crate::graph::{GraphError, GraphErrorKind};
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting(System);
+static ALLOCATOR: Counting<PerThread> = Counting(PerThread);
 
 /// From this size on the memory of a result that was handed over goes back at once.
 const LARGE: usize = 8 << 20;

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use graphdblite::allocator::use_system;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::cancel::{CancelOnDrop, CommitOrCancel};
@@ -237,6 +238,7 @@ fn start(workers: Vec<Worker>) -> Result<Sender<WorkItem>, GraphError> {
         let inbox = Arc::clone(&inbox);
         let next = move || inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let work = move || {
+            use_system();
             while let Ok(job) = next() {
                 job(&mut worker);
             }
