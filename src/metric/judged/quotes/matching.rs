@@ -95,14 +95,26 @@ const REFERENCES: [(&str, &str); 9] = [
 pub(in crate::metric::judged) fn resolved(mut text: String) -> String {
     // A reference in the conversation is escaped again in the prompt, and a judge may copy either.
     for _ in 0..3 {
-        if !text.contains('&') {
-            break;
-        }
-        for (reference, sign) in REFERENCES {
-            text = text.replace(reference, sign);
+        match resolved_once(&text) {
+            Some(other) => text = other,
+            None => break,
         }
     }
     text
+}
+
+/// The text with a sign for each character reference; `None` where it has none.
+fn resolved_once(text: &str) -> Option<String> {
+    let reference = |at: usize| REFERENCES.iter().find(|(reference, _)| text[at..].starts_with(reference));
+    let mut resolved = String::new();
+    let mut done = 0;
+    for at in memchr::memchr_iter(b'&', text.as_bytes()) {
+        if let Some((reference, sign)) = reference(at) {
+            resolved.extend([&text[done..at], sign]);
+            done = at + reference.len();
+        }
+    }
+    (done > 0).then(|| resolved + &text[done..])
 }
 
 /// Folds a text for comparison: without case, in one form of its characters, with plain quotation marks and dots, one space between

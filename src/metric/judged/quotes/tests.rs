@@ -176,3 +176,13 @@ fn what_is_absent_rests_on_all_turns() {
     assert!(problem(&[], &[1]).unwrap().ends_with("`turnsRead` lacks turn 2."));
     assert!(problem(&[], &[]).unwrap().contains("names no turns"));
 }
+
+#[test]
+fn references_are_read_as_often_as_they_were_escaped_up_to_three_times() {
+    let read = |text: &str| super::matching::resolved(text.to_owned());
+    assert_eq!(read("a &lt;b&gt; &amp; &#39;c&#x27; &quot;d&#34;&nbsp;e"), "a <b> & 'c' \"d\" e");
+    assert_eq!(read("&amp;lt; &amp;amp;lt;"), "< <");
+    assert_eq!(read("&amp;amp;amp;lt;"), "&lt;");
+    assert_eq!(read("R&D, &unknown; & &lt &"), "R&D, &unknown; & &lt &");
+    assert_eq!(read("ü&amp;ß"), "ü&ß");
+}

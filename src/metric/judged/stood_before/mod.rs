@@ -5,13 +5,16 @@ mod readings;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+use std::cell::LazyCell;
+
 use serde_json::{Map, Value};
 
 use super::blocks;
 use crate::prompt::unescape;
 use crate::text::{DenseText, folded};
 use loose::{ShownReason, stands_loosely};
-use readings::{loose_readings, plain, readings};
+use readings::{plain, readings, tables_as_lines};
 
 /// A text that is no object is somebody else's only if it is longer than this, in bytes: a short word stands anywhere.
 const LONGEST_WORD: usize = 24;
@@ -31,9 +34,8 @@ const ABOUT: [&str; 6] = ["id", "index", "item", "turn", "quotes", "turnsRead"];
 /// keys, and also where it quotes something else. One whose reason differs in a few letters, and that decides the same, repeats it too.
 pub(in crate::metric) fn stood_before(prompt: &str, raw: &str) -> bool {
     let shown = unescape(prompt);
-    let is_in = |part: &str| {
-        DenseText::new(prompt).contains(part) || (shown != prompt && DenseText::new(&shown).contains(part))
-    };
+    let (dense, dense_shown) = (LazyCell::new(|| DenseText::new(prompt)), LazyCell::new(|| DenseText::new(&shown)));
+    let is_in = |part: &str| dense.contains(part) || (shown != prompt && dense_shown.contains(part));
     let Ok(reply) = serde_json::from_str::<Value>(raw.trim()) else {
         let of_blocks: Vec<Map<String, Value>> = blocks::blocks(raw).into_iter().map(verdict_of_block).collect();
         let is_near = repeats(&shown, &of_blocks.iter().collect::<Vec<_>>());
@@ -59,7 +61,9 @@ fn repeats(shown: &str, own: &[&Map<String, Value>]) -> bool {
         let known = ShownReason::all(shown);
         own.iter().any(|it| stands_loosely(shown, &known, it))
     };
-    objects(shown, DEPTH, &is_one) || loose_readings(shown).any(|shown| is_loose(&shown))
+    let readings: Vec<Cow<'_, str>> = readings(shown).collect();
+    readings.iter().any(|text| objects_of(text, DEPTH, &is_one))
+        || readings.iter().any(|text| is_loose(text) || tables_as_lines(text).is_some_and(|lines| is_loose(&lines)))
 }
 
 /// A block of lines as the object that says the same.

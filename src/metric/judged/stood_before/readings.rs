@@ -17,14 +17,6 @@ pub(super) fn readings(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     [plain].into_iter().chain(normal.map(Cow::Owned)).chain(resolved.map(Cow::Owned))
 }
 
-/// The same, and its tables as lines, `head: cell`.
-pub(super) fn loose_readings(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    readings(text).flat_map(|text| {
-        let lines = tables_as_lines(&text).map(Cow::Owned);
-        [text].into_iter().chain(lines)
-    })
-}
-
 /// A key or a word in one form, without what hides itself.
 pub(super) fn plain(text: &str) -> String {
     like_latin(without_hidden(&in_one_form(&without_hidden(text))).into_owned())
@@ -84,7 +76,7 @@ const LONGEST_HEAD: usize = 60;
 
 /// The rows of the text's tables with `|` between cells, each cell as a line behind its column's head, and a row of two cells as one
 /// line; `None` where there is no table.
-fn tables_as_lines(text: &str) -> Option<String> {
+pub(super) fn tables_as_lines(text: &str) -> Option<String> {
     let is_rule = |cell: &String| !cell.is_empty() && cell.chars().all(|c| "-:= ─━┼".contains(c));
     // A longer head names no part of a verdict, and would be written once a row.
     let is_name = |head: &str| head.len() <= LONGEST_HEAD;
