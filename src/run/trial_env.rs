@@ -5,6 +5,7 @@
 //! one that is dropped, because the trial was interrupted, asks its agent to end, and
 //! [`RunResources`](super::resources::RunResources) does the rest.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -250,7 +251,9 @@ impl EnvSetup<'_> {
         let (engine, trial, transport) = (self.engine, self.trial, &self.engine.plan.job.target.transport);
         self.set_up_graph().await?;
         self.run_setups().await?;
-        if let Some(agent) = audit::agent(trial, self.owned.graph()).await.filter(|_| engine.plan.is_audit) {
+        if engine.plan.is_audit
+            && let Some(agent) = audit::agent(trial, self.owned.graph()).await
+        {
             return Ok((agent, engine.budget.conversation_limiter(&engine.plan)));
         }
         let limiter = engine.budget.conversation_limiter(&engine.plan);
@@ -259,10 +262,10 @@ impl EnvSetup<'_> {
             false => self.connect(limiter.clone(), listener).await.map(Some),
         };
         let agent = self.tried("the agent's start", connected)?;
-        let agent = self.taped(Party::Agent, self.agent_context(limiter.clone()), agent)?;
+        let agent = self.taped(Party::Agent, || self.agent_context(limiter.clone()), agent)?;
         if let (Some(target), Some(_)) = (&engine.plan.job.reference, trial.case.reference) {
             let limiter = engine.budget.reference_limiter.open_conversation();
-            let context = AgentContext {
+            let context = || AgentContext {
                 user: target.user.clone(),
                 chatbot: target.chatbot.clone(),
                 started_at: None,
@@ -272,7 +275,7 @@ impl EnvSetup<'_> {
             };
             let connected = match self.tape.is_replayed() {
                 true => Ok(None),
-                false => target.transport.connect(context.clone()).map(Some),
+                false => target.transport.connect(context()).map(Some),
             };
             let agent = self.tried("the reference agent's start", connected.map_err(EnvError::Reference))?;
             let agent = self.taped(Party::Reference, context, agent)?;
@@ -324,14 +327,14 @@ impl EnvSetup<'_> {
     fn taped(
         &self,
         party: Party,
-        context: AgentContext,
+        context: impl Fn() -> AgentContext,
         agent: Option<Box<dyn Agent>>,
     ) -> Result<Box<dyn Agent>, TrialAbort> {
-        let AgentContext { user, chatbot, model, state, .. } = context;
         match (&self.tape, agent) {
             (Tape::Off, Some(agent)) => Ok(agent),
             (Tape::Off, None) => Err(TrialAbort::broken("eval-job itself failed: there is no agent")),
             (tape, agent) => {
+                let AgentContext { user, chatbot, model, state, .. } = context();
                 Ok(TapedAgent::boxed(tape.clone(), party, SessionOf { user, chatbot, model, state }, agent))
             }
         }
@@ -367,6 +370,13 @@ impl EnvSetup<'_> {
         credentials.reference_api_key.clone().or(agents)
     }
 
+    /// The parts of the agent's state that assertions of the case look at.
+    fn state_parts(&self) -> Vec<&'static str> {
+        let assertions = self.trial.case.assertions.iter();
+        let parts: BTreeSet<&'static str> = assertions.flat_map(|assertion| assertion.check.context_parts()).collect();
+        parts.into_iter().collect()
+    }
+
     fn agent_context(&self, limiter: ConversationLimiter) -> AgentContext {
         let Engine { plan, clients, .. } = self.engine;
         let (id, session) = (&self.trial.id, &self.trial.case.session);
@@ -382,7 +392,7 @@ impl EnvSetup<'_> {
             folder: plan.job.folder.clone(),
             variables: clients.credentials.variables.clone(),
             redactor: clients.redactor().clone(),
-            state_parts: plan.job.assertions().flat_map(|assertion| assertion.check.context_parts()).collect(),
+            state_parts: self.state_parts(),
             http: clients.http.clone(),
             turn_limit: Duration::from_secs_f64(plan.job.limits.turn_seconds),
             rng_seed: self.engine.rng_seed.wrapping_add(u64::from(id.number)),

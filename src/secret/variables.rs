@@ -1,12 +1,13 @@
 //! The environment's variables as they were when the program began: any of them can hold a key.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{Secret, secrets_of};
 
 /// Variables by name. `Debug` shows names only; a variable without a value is not there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Variables(BTreeMap<String, Secret>);
+pub struct Variables(Arc<BTreeMap<String, Secret>>);
 
 impl Variables {
     /// A key or a password.
@@ -46,8 +47,7 @@ impl Variables {
 impl<Name: Into<String>, Value: Into<String>> FromIterator<(Name, Value)> for Variables {
     fn from_iter<I: IntoIterator<Item = (Name, Value)>>(variables: I) -> Variables {
         let pairs = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        Variables(
-            pairs.filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name, Secret::new(value))).collect(),
-        )
+        let set = pairs.filter(|(_, value)| !value.is_empty());
+        Variables(Arc::new(set.map(|(name, value)| (name, Secret::new(value))).collect()))
     }
 }
