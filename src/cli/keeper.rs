@@ -1,12 +1,11 @@
 //! Keeps the entries of a run while it goes on, and shows them.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::printer::Printer;
 use super::progress::Live;
 use crate::record::Entry;
 use crate::run::{self, Durability};
@@ -18,25 +17,22 @@ pub(super) struct RunSink {
     pub(super) live: Live,
     /// Lines of entries that may not be written yet.
     lines: Mutex<Vec<String>>,
-    /// Held while lines are shown, so that they keep their order.
-    showing: Mutex<()>,
-    printer: Arc<Printer>,
 }
 
 impl RunSink {
     /// Keeps entries in this journal.
-    pub(super) fn new(journal: Journal, live: &Live, printer: &Arc<Printer>) -> RunSink {
-        let (live, printer) = (live.clone(), printer.clone());
-        RunSink { journal, live, lines: Mutex::default(), showing: Mutex::default(), printer }
+    pub(super) fn new(journal: Journal, live: &Live) -> RunSink {
+        RunSink { journal, live: live.clone(), lines: Mutex::default() }
     }
 
-    /// Shows appended entries. Its reader may be slow or gone: nothing else waits for it.
+    /// Shows appended entries.
     fn show(&self) {
-        let _showing = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner));
+        let indent = self.live.progress().indent();
+        // Given while they are held, so that they keep their order.
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if !lines.is_empty() {
-            let indent = self.live.progress().indent();
-            self.printer.lines(&lines.join("\n"), indent);
+            self.live.show(lines.join("\n"), indent);
+            lines.clear();
         }
     }
 }

@@ -150,7 +150,7 @@ impl Jobs<'_> {
         let resume = (!cassette.is_replayed()).then(|| resume_command(&id, start.mode(), context));
         let unfinished = UnfinishedRun { earlier, id: &id, path: &path, resume: resume.as_deref() };
         signals.kept_at(kept_at_once(unfinished, args, outputs, context));
-        let keeper = Arc::new(RunSink::new(journal.with_redactor(context.redactor().clone()), &live, printer));
+        let keeper = Arc::new(RunSink::new(journal.with_redactor(context.redactor().clone()), &live));
         let cache = cache::open(args.cache, &args.runs.runs_dir, context);
         let deps = RunDeps {
             id: id.clone(),

@@ -1,5 +1,7 @@
 //! The names of trials in reports.
 
+use std::borrow::Borrow;
+
 use super::plain;
 use crate::evidence::TrialId;
 use crate::record::{Overview, Several, TrialGroup};
@@ -14,13 +16,17 @@ pub struct TrialNames {
 
 impl TrialNames {
     /// The names of these trials.
-    pub fn new<'a>(trials: impl IntoIterator<Item = &'a TrialId>) -> TrialNames {
+    pub fn new(trials: impl IntoIterator<Item = impl Borrow<TrialId>>) -> TrialNames {
         let mut trials = trials.into_iter();
         let Some(first) = trials.next() else { return TrialNames::default() };
-        trials.fold(TrialNames::default(), |names, trial| TrialNames {
-            cases: names.cases || trial.case != first.case,
-            models: names.models || trial.model != first.model,
-            repeats: names.repeats || trial.repeat != first.repeat,
+        let first = first.borrow();
+        trials.fold(TrialNames::default(), |names, trial| {
+            let trial = trial.borrow();
+            TrialNames {
+                cases: names.cases || trial.case != first.case,
+                models: names.models || trial.model != first.model,
+                repeats: names.repeats || trial.repeat != first.repeat,
+            }
         })
     }
 

@@ -343,3 +343,16 @@ fn a_pause_of_the_program_is_no_time_of_the_agents() {
     }
     assert!(!words.contains("agent failed"), "{words}");
 }
+
+#[test]
+fn a_reader_that_does_not_read_holds_up_no_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = agent(400, 0);
+    // Two kilobytes a reply, of which a pipe takes 64 before its reader reads.
+    let child = start(folder.path(), &server, "", &["-v", "--repeat", "40"]);
+    await_entries(folder.path(), "\"kind\":\"trialFinished\"", 80);
+    let printed = child.wait_with_output().unwrap();
+    let printed = String::from_utf8_lossy(&printed.stderr);
+    // All of it is shown in the end: three replies a conversation.
+    assert_eq!(printed.matches("word ".repeat(400).trim_end()).count(), 240, "{} bytes", printed.len());
+}

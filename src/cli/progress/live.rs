@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 
 use super::super::context::Context;
 use super::super::printer::Printer;
+use super::live_screen::LiveScreen;
 use super::{Progress, is_printed, occurred, times};
 use crate::limiter::{OnWait, WaitReason};
 use crate::report::plain;
@@ -19,20 +20,25 @@ const TICK: Duration = Duration::from_millis(200);
 #[derive(Clone)]
 pub(in super::super) struct Live {
     progress: Arc<Mutex<Progress>>,
-    printer: Arc<Printer>,
+    screen: Arc<LiveScreen>,
 }
 
-/// Draws as long as it lives.
+/// Draws as long as it lives; once it is dropped all is shown.
 pub(in super::super) struct Drawing {
     ticking: JoinHandle<()>,
-    /// Held while something is drawn.
+    /// Held while something is given to be drawn.
     is_over: Arc<Mutex<bool>>,
-    printer: Arc<Printer>,
+    screen: Arc<LiveScreen>,
 }
 
 impl Live {
     pub(in super::super) fn new(progress: Progress, printer: Arc<Printer>) -> Live {
-        Live { progress: Arc::new(Mutex::new(progress)), printer }
+        Live { progress: Arc::new(Mutex::new(progress)), screen: Arc::new(LiveScreen::new(printer)) }
+    }
+
+    /// Shows lines of the progress, after all that was given before.
+    pub(in super::super) fn show(&self, lines: String, indent: usize) {
+        self.screen.lines(lines, indent);
     }
 
     /// The progress itself.
@@ -46,7 +52,7 @@ impl Live {
         Arc::new(move |reason, wait| {
             let text = live.progress().waiting(reason, wait);
             if let Some(text) = text {
-                live.printer.lines(&text, 2);
+                live.screen.lines(text, 2);
             }
         })
     }
@@ -54,6 +60,7 @@ impl Live {
     /// Keeps the terminal up to date from now on; must be called where asynchronous work can be done.
     pub(in super::super) fn draw(&self, context: &Context) -> Drawing {
         let (live, is_over) = (self.clone(), Arc::new(Mutex::new(false)));
+        live.screen.start();
         let (over, size) = (is_over.clone(), context.terminal_size());
         let ticking = tokio::spawn(async move {
             let mut tick = tokio::time::interval(TICK);
@@ -70,12 +77,12 @@ impl Live {
                     return;
                 }
                 if let Some(line) = line {
-                    live.printer.note(&line);
+                    live.screen.note(line);
                 }
-                live.printer.draw(bar);
+                live.screen.bottom(bar);
             }
         });
-        Drawing { ticking, is_over, printer: self.printer.clone() }
+        Drawing { ticking, is_over, screen: self.screen.clone() }
     }
 }
 
@@ -83,7 +90,8 @@ impl Drop for Drawing {
     fn drop(&mut self) {
         self.ticking.abort();
         *unpoisoned(&self.is_over) = true;
-        self.printer.draw(Vec::new());
+        self.screen.finish();
+        self.screen.bottom(Vec::new());
     }
 }
 

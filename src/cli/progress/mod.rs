@@ -2,6 +2,7 @@
 //! conversations. An error that occurs again and again is printed once, then counted.
 
 mod live;
+mod live_screen;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,7 @@ use super::context::Context;
 use crate::clock::Stopwatch;
 use crate::evidence::{Ending, Observed, TrialId, Turn, Usage};
 use crate::limiter::WaitReason;
-use crate::record::Entry;
+use crate::record::{Entry, PlannedTrials};
 use crate::report::{self, Ink, TrialNames, count, failed_parts, one_line, plain, short_name, two_decimals};
 use crate::score::{Outcome, Scorecard};
 
@@ -26,6 +27,9 @@ const MAX_REASON_CHARS: usize = 160;
 
 /// Errors are shown up to this length.
 const UNCUT: usize = 1000;
+
+/// So many different errors are counted.
+const MOST_ERRORS: usize = 1000;
 
 /// The longest name of a trial before its lines.
 const LABEL: usize = 40;
@@ -52,8 +56,8 @@ pub(super) struct Progress {
     level: Level,
     ink: Ink,
     persona: String,
-    /// Of the trials that are not over.
-    labels: BTreeMap<u32, String>,
+    trials: PlannedTrials,
+    names: TrialNames,
     label_width: usize,
     turns: BTreeMap<u32, usize>,
     status: ProgressStatus,
@@ -81,7 +85,8 @@ impl Progress {
             level,
             ink: context.stderr_ink,
             persona: String::new(),
-            labels: BTreeMap::new(),
+            trials: PlannedTrials::default(),
+            names: TrialNames::default(),
             label_width: 0,
             turns: BTreeMap::new(),
             status: ProgressStatus::default(),
@@ -112,7 +117,7 @@ impl Progress {
 
     /// The lines at the bottom of the terminal, none where there is no terminal.
     fn bar(&self, width: usize) -> Vec<String> {
-        let label = |trial| self.labels.get(&trial).cloned().unwrap_or_default();
+        let label = |trial| self.label(trial);
         match self.has_bar {
             true => self.status.bar(self.since.elapsed_ms(), width, self.ink, label),
             false => Vec::new(),
@@ -127,7 +132,7 @@ impl Progress {
         }
         self.last_line_ms = now_ms;
         self.silence_ms = (2.0 * self.silence_ms).min(LONGEST_SILENCE_MS);
-        Some(self.status.line(now_ms, |trial| self.labels.get(&trial).cloned().unwrap_or_default()))
+        Some(self.status.line(now_ms, |trial| self.label(trial)))
     }
 
     /// A line about a wait, if it is worth one.
@@ -166,10 +171,10 @@ impl Progress {
     fn text(&mut self, entry: &Entry) -> Option<String> {
         if let Entry::RunStarted { trials, provenance, .. } = entry {
             self.persona = provenance.persona.clone();
-            let trials: Vec<TrialId> = trials.iter().collect();
-            let names = TrialNames::new(&trials);
-            self.labels = trials.iter().map(|trial| (trial.number, short_name(&names.name(trial), LABEL))).collect();
-            self.label_width = self.labels.values().map(|label| label.chars().count()).max().unwrap_or_default();
+            self.names = TrialNames::new(trials.iter());
+            let width = |trial: TrialId| short_name(&self.names.name(&trial), LABEL).chars().count();
+            self.label_width = trials.iter().map(width).max().unwrap_or_default();
+            self.trials = trials.clone();
         }
         match entry {
             Entry::RunStarted { .. }
@@ -242,7 +247,6 @@ impl Progress {
             }
             Entry::TrialFinished { trial, outcome, scorecard, .. } => {
                 let line = self.finished(*trial, outcome, scorecard.as_ref());
-                self.labels.remove(trial);
                 self.turns.remove(trial);
                 line
             }
@@ -322,14 +326,23 @@ impl Progress {
         }
     }
 
+    /// What the lines of a trial begin with.
+    fn label(&self, trial: u32) -> String {
+        self.trials.numbered(trial).map_or_else(String::new, |trial| short_name(&self.names.name(&trial), LABEL))
+    }
+
     fn line(&self, trial: u32, text: &str) -> String {
-        let label = self.labels.get(&trial).map_or("", String::as_str);
+        let label = self.label(trial);
         format!("{}  {text}", self.ink.dim(&format!("{label:<width$}", width = self.label_width)))
     }
 }
 
 /// Counts an occurrence of this error; the number of occurrences so far.
 fn occurred(occurrences: &mut HashMap<String, usize>, error: &str) -> usize {
+    // Errors that name an id are all different.
+    if occurrences.len() >= MOST_ERRORS {
+        occurrences.retain(|_, count| *count > 1);
+    }
     let count = occurrences.entry(error.to_owned()).or_default();
     *count += 1;
     *count
