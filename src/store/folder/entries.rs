@@ -213,10 +213,10 @@ pub(super) fn first_line(mut file: &File) -> Option<ListedRun> {
         at: DateTime<Utc>,
         provenance: ListedProvenance,
     }
-    let mut line = Vec::new();
     file.seek(SeekFrom::Start(0)).ok()?;
-    BufReader::new(file).read_until(b'\n', &mut line).ok()?;
-    let Started { version, id, at, provenance } = serde_json::from_slice(&line).ok()?;
+    // The line holds the job, which may be large: it is passed over as it is read.
+    let mut line = serde_json::Deserializer::from_reader(BufReader::new(file));
+    let Started { version, id, at, provenance } = Started::deserialize(&mut line).ok()?;
     let verdict = Verdict::Incomplete;
     Some(ListedRun {
         version,
