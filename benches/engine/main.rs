@@ -22,6 +22,8 @@ mod whole;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use graphdblite::allocator::use_system;
+
 const HELP: &str = "\
 cargo bench --bench engine            the table: 200 and 2,000 conversations of 8 turns, all at once
 cargo bench --bench engine -- quick   200 conversations only
@@ -29,8 +31,9 @@ cargo bench --bench engine -- redact  the lines of redact only
 cargo bench --bench engine -- trajectory  the lines of trajectory only
 cargo bench --bench engine -- guards  the lines of guards only
 
-engine   eval-job's whole engine: persona, agent, judge, grading, journal; no graph
-bare     the same exchanges by tokio and reqwest alone
+bare     the same exchanges by tokio and reqwest alone, with the system's allocator as such a program has it
+engine   eval-job's whole engine: persona, agent, judge, grading, journal, read once; no graph
+run      the same as `eval-job run` does it, from its command line to its report
 cpu      user and system time of the working process, milliseconds a turn
 ratio    to bare of the same round: the figure to watch
 peak     the working process's largest resident size
@@ -48,7 +51,7 @@ guards   all guards on one turn of the persona, after a short conversation and a
 const ROUNDS: usize = 3;
 
 /// The rows of the table.
-const KINDS: [&str; 6] = ["bare", "engine", "graph", "watched", "writes", "+ watch"];
+const KINDS: [&str; 7] = ["bare", "engine", "run", "graph", "watched", "writes", "+ watch"];
 
 /// What one working process came to.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
@@ -83,7 +86,7 @@ fn table(sizes: &[usize]) {
     for size in sizes {
         let server = served::Server::start(Duration::ZERO);
         // In turn, so that a machine whose speed drifts drifts for all; the medians are shown.
-        let rounds: Vec<[Figures; 6]> =
+        let rounds: Vec<[Figures; 7]> =
             (0..ROUNDS).map(|_| KINDS.map(|kind| run(kind, *size, &server.address))).collect();
         for (place, kind) in KINDS.into_iter().enumerate() {
             row(kind, *size, &rounds, place);
@@ -96,7 +99,7 @@ fn table(sizes: &[usize]) {
     let server = served::Server::start(Duration::from_millis(200));
     // Opening, eight turns, seven lines of the persona between them, a verdict: one after the other.
     let ideal = 200.0 * (1.0 + 8.0 + 7.0 + 1.0);
-    for kind in ["bare", "engine"] {
+    for kind in ["bare", "engine", "run"] {
         let slow = run(kind, 500, &server.address);
         println!(
             "slow {kind:<8} {:>6} wall {:.2} s, {:.3} of the ideal {:.2} s",
@@ -108,8 +111,8 @@ fn table(sizes: &[usize]) {
     }
 }
 
-fn row(kind: &str, conversations: usize, rounds: &[[Figures; 6]], place: usize) {
-    let middle = |figure: &dyn Fn(&[Figures; 6]) -> f64| {
+fn row(kind: &str, conversations: usize, rounds: &[[Figures; 7]], place: usize) {
+    let middle = |figure: &dyn Fn(&[Figures; 7]) -> f64| {
         let mut figures: Vec<f64> = rounds.iter().map(figure).collect();
         figures.sort_by(f64::total_cmp);
         figures[figures.len() / 2]
@@ -119,24 +122,33 @@ fn row(kind: &str, conversations: usize, rounds: &[[Figures; 6]], place: usize) 
         middle(&|round| round[place].cpu_ms / round[place].turns as f64),
         middle(&|round| round[place].wall_ms / 1e3),
         middle(&|round| round[place].peak_mb),
-        middle(&|round| round[place].cpu_ms / round[if place < 4 { 0 } else { 4 }].cpu_ms),
+        middle(&|round| round[place].cpu_ms / round[if place < 5 { 0 } else { 5 }].cpu_ms),
     );
 }
 
 fn run(kind: &str, conversations: usize, address: &str) -> Figures {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["work", kind, &conversations.to_string(), address])
+        .envs([("OPENAI_API_KEY", "sk-bench"), ("OPENAI_BASE_URL", &format!("{address}/v1"))])
         .stderr(Stdio::inherit())
         .output()
         .unwrap();
     assert!(output.status.success(), "{kind} failed");
-    serde_json::from_slice(&output.stdout).unwrap()
+    // After the report, where there is one.
+    let last = output.stdout.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap();
+    serde_json::from_slice(last).unwrap()
 }
 
 fn work(kind: &str, conversations: usize, address: &str) -> Figures {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if kind == "bare" {
+        use_system();
+        builder.on_thread_start(use_system);
+    }
+    let runtime = builder.enable_all().build().unwrap();
     let started = std::time::Instant::now();
     let turns = match kind {
+        "run" => whole::run_as_users_do(conversations, address),
         "bare" => runtime.block_on(bare::run(conversations, address)),
         "engine" => runtime.block_on(whole::run(conversations, &whole::job(address, false), false)),
         "graph" => runtime.block_on(whole::run(conversations, &whole::job(address, true), false)),

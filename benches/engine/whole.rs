@@ -1,5 +1,7 @@
 //! eval-job's whole engine, journal included.
 
+use std::ffi::OsString;
+use std::io::BufRead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -93,6 +95,23 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     run::run(Arc::new(engine), provenance, run::Rounds::one(lanes), Default::default()).await.unwrap();
     JournalFile::from_journal(&new.folder, &kept.journal).read(|_, trial| check(trial)).unwrap();
     kept.turns.load(Ordering::Relaxed)
+}
+
+/// `eval-job run`, from its command line to its report; returns how many turns there were.
+pub fn run_as_users_do(conversations: usize, address: &str) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("job.yml");
+    std::fs::write(&file, format!("{}isolation: user\n", job(address, false))).unwrap();
+    let (runs, repeat, most) = (folder.path().join("runs"), (conversations / 2).to_string(), conversations.to_string());
+    let mut line: Vec<OsString> =
+        vec!["eval-job".into(), "run".into(), file.into(), "--runs-dir".into(), runs.clone().into()];
+    line.extend(["--model", "mock", "--repeat", &repeat, "-j", &most, "--no-progress"].map(OsString::from));
+    let ended = eval_job::cli::main(line);
+    assert_eq!(format!("{ended:?}"), format!("{:?}", std::process::ExitCode::SUCCESS));
+    let kept = std::fs::read_dir(&runs).unwrap().flatten().map(|kept| kept.path().join("journal.ndjson"));
+    let journal = std::fs::File::open(kept.into_iter().find(|path| path.exists()).unwrap()).unwrap();
+    let lines = std::io::BufReader::new(journal).lines().map(Result::unwrap);
+    lines.filter(|line| line.contains("\"kind\":\"turnFinished\"")).count()
 }
 
 /// The journal, and how many turns are in it.
