@@ -195,10 +195,11 @@ type Sentence = (Paint, String, String);
 fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
     let mut all: Vec<Sentence> = series.iter().flat_map(|own| own.changes.iter().map(change)).collect();
     let newest = nights.last().map(|night| night.rules);
-    let conditions = nights.last().and_then(|night| Some(night.model(&series.first()?.model)?.conditions()));
-    let is_now =
-        |own: &&&Series| Some(own.rules) == newest && conditions.as_ref().is_none_or(|it| own.conditions == *it);
-    let now = series.iter().rev().find(is_now);
+    let model = nights.last().and_then(|night| night.model(&series.first()?.model));
+    let is_now = |own: &&&Series| Some(own.rules) == newest && model.is_none_or(|it| own.conditions == it.conditions());
+    let is_as_often = |own: &&&Series| is_now(own) && model.is_some_and(|it| own.repeats == it.repeats);
+    // A night that was cut off has too few repetitions to say which series it is of.
+    let now = series.iter().rev().find(is_as_often).or_else(|| series.iter().rev().find(is_now));
     all.push(match now {
         None => (
             Ink::unsure,
@@ -210,7 +211,10 @@ fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
             let differs = series.iter().any(|other| other.conditions != now.conditions);
             let labels: Vec<&str> = now.conditions.iter().map(|condition| condition.label()).collect();
             let conditions = if differs { format!(", {}", labels.join(" and ")) } else { String::new() };
-            let over = format!("{}, {}{conditions}", count(now.nights_since, "night"), count(now.cases, "case"));
+            let differs = series.iter().any(|other| other.repeats != now.repeats);
+            let repeats = if differs { format!(", {}", times_each(now.repeats)) } else { String::new() };
+            let over =
+                format!("{}, {}{conditions}{repeats}", count(now.nights_since, "night"), count(now.cases, "case"));
             match now.too_few {
                 true => (
                     Ink::unsure,
@@ -224,6 +228,11 @@ fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
         }
     });
     all
+}
+
+/// How often each case was run.
+fn times_each(repeats: u32) -> String {
+    if repeats == 1 { "each once".to_owned() } else { format!("each {repeats} times") }
 }
 
 fn change(change: &LevelChange) -> Sentence {

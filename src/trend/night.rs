@@ -57,6 +57,9 @@ pub struct NightModel {
     /// How many of its conversations pass by themselves; `None` where nothing is asked of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes: Option<Passed>,
+    /// How often a case was run in a condition, at most.
+    #[serde(skip)]
+    pub repeats: u32,
     /// How long the fastest 95 of 100 replies take, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_p95: Option<f64>,
@@ -114,6 +117,11 @@ impl Night {
         self.models.iter().any(|model| model.cases.iter().any(|case| flips(model, case)))
     }
 
+    /// Whether it ran to its end and all of it could be scored.
+    pub fn is_whole(&self) -> bool {
+        !matches!(self.verdict, Verdict::Incomplete | Verdict::Interrupted)
+    }
+
     /// A model of it.
     pub fn model(&self, model: &str) -> Option<&NightModel> {
         self.models.iter().find(|known| known.model == model)
@@ -122,9 +130,11 @@ impl Night {
 
 impl NightModel {
     fn new(figure: &ModelCells, scope: &TrendScope) -> NightModel {
-        let selected = figure.cases().filter(|(case, ..)| scope.has_case(case));
+        let selected = || figure.cases().filter(|(case, ..)| scope.has_case(case));
+        let repeats =
+            selected().flat_map(|(.., cells)| cells).map(|cell| cell.n + cell.missing).max().unwrap_or_default();
         let mut cases: Vec<NightCase> =
-            selected.map(|(case, score, cells)| NightCase::new(case, score, cells)).collect();
+            selected().map(|(case, score, cells)| NightCase::new(case, score, cells)).collect();
         cases.sort_by(|one, other| one.case.cmp(&other.case));
         let of_all = figure.score;
         let score = match (scope.case.is_some(), cases.is_empty()) {
@@ -139,6 +149,7 @@ impl NightModel {
             score,
             interval: figure.estimate.filter(|_| has_all && score.is_some()).and_then(|it| it.interval),
             passes: passes(&cases),
+            repeats,
             latency_p95: latency.map(|it| it.ms.value),
             cases,
         }

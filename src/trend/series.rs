@@ -1,13 +1,12 @@
 //! Nights that can be compared, and the changes of their level.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{Night, NightModel};
 use crate::evidence::Condition;
-use crate::record::Verdict;
 use crate::statistics::{Changes, Dated, Interval, LEAST_VALUES, Shift, Sums, changes, shift};
 
 /// A night that holds so many times the cases of a series begins a new one.
@@ -26,6 +25,9 @@ pub struct Series {
     pub rules: usize,
     /// The conditions in which its nights were run.
     pub conditions: Vec<Condition>,
+    /// How often each of its nights ran a case in a condition: a mean of more conversations is steadier, so that nights with another
+    /// number could not have come in any order.
+    pub repeats: u32,
     /// How many cases it is over: those of its first night.
     pub cases: usize,
     /// The runs of its nights.
@@ -92,52 +94,76 @@ pub struct LevelChange {
 
 /// A series that is being put together.
 struct OpenSeries<'a> {
+    /// Whether it began with a night of which only some cases were run.
+    is_selection: bool,
     cases: BTreeSet<&'a str>,
     nights: Vec<(&'a Night, f64)>,
     left_out: Vec<ExcludedRun>,
 }
 
-/// The series of a model: one for each set of rules and of conditions, and a new one where the cases are others.
+/// What nights of one series have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct SeriesKey {
+    rules: usize,
+    conditions: Vec<Condition>,
+    repeats: u32,
+}
+
+/// The series of a model: one for each set of rules, of conditions, and number of repetitions, and a new one where the cases are others.
 pub fn series(nights: &[Night], model: &str) -> Vec<Series> {
-    let held: Vec<(&Night, &NightModel)> =
-        nights.iter().filter_map(|night| Some((night, night.model(model)?))).collect();
-    let kinds: BTreeSet<(usize, Vec<Condition>)> =
-        held.iter().map(|(night, own)| (night.rules, own.conditions())).collect();
-    let mut all = Vec::new();
-    for (rules, conditions) in kinds {
-        let own = held.iter().filter(|(night, own)| night.rules == rules && own.conditions() == conditions);
-        let own = gathered(own.copied()).into_iter();
-        all.extend(own.map(|gathered| Series { conditions: conditions.clone(), ..gathered.series(model, rules) }));
+    let held = nights.iter().filter_map(|night| Some((night, night.model(model)?)));
+    let mut of_keys: BTreeMap<SeriesKey, Vec<(&Night, &NightModel)>> = BTreeMap::new();
+    // A night that was cut off has fewer repetitions than it was meant to have: it stands with those before it.
+    let mut newest: BTreeMap<(usize, Vec<Condition>), u32> = BTreeMap::new();
+    for (night, own) in held {
+        let (rules, conditions) = (night.rules, own.conditions());
+        let repeats = newest.entry((rules, conditions.clone())).or_insert(own.repeats);
+        if night.is_whole() {
+            *repeats = own.repeats;
+        }
+        of_keys.entry(SeriesKey { rules, conditions, repeats: *repeats }).or_default().push((night, own));
     }
-    all
+    let all = of_keys.into_iter().flat_map(|(key, own)| {
+        let gathered = gathered(own.into_iter()).into_iter();
+        gathered.map(move |gathered| gathered.series(model, &key))
+    });
+    all.collect()
 }
 
 fn gathered<'a>(nights: impl Iterator<Item = (&'a Night, &'a NightModel)>) -> Vec<OpenSeries<'a>> {
     let mut all: Vec<OpenSeries<'a>> = Vec::new();
     for (night, model) in nights {
-        let is_whole = !matches!(night.verdict, Verdict::Incomplete | Verdict::Interrupted);
+        let is_whole = night.is_whole();
         let has_all = !model.cases.is_empty() && model.cases.iter().all(|case| case.score.is_some());
+        let is_selection = night.selection.is_some();
         if let Some(last) = all.last_mut() {
             let lacking = last.cases.iter().filter(|case| model.case(case).is_none()).count();
             let why = match lacking {
                 _ if !is_whole || !has_all => Some(ExclusionReason::Incomplete),
                 // Others may have left the job; these were left out of this night.
-                1.. if night.selection.is_some() => Some(ExclusionReason::LacksCases { lacking }),
+                1.. if is_selection => Some(ExclusionReason::LacksCases { lacking }),
                 _ => None,
             };
             if let Some(why) = why {
                 last.left_out.push(ExcludedRun { run: night.run.clone(), why });
                 continue;
             }
-            if lacking == 0 && model.cases.len() < last.cases.len() * MANY_TIMES {
+            let is_wider = last.is_selection && !is_selection;
+            if lacking == 0 && model.cases.len() < last.cases.len() * MANY_TIMES && !is_wider {
                 last.add(night, model);
                 continue;
             }
         }
         if is_whole && has_all {
             let cases = model.cases.iter().map(|case| case.case.as_str()).collect();
-            let mut begun = OpenSeries { cases, nights: Vec::new(), left_out: Vec::new() };
+            let mut begun = OpenSeries { is_selection, cases, nights: Vec::new(), left_out: Vec::new() };
             begun.add(night, model);
+            // A few nights of some cases, before the first whole one, are no series of their own.
+            let is_trial =
+                |last: &mut OpenSeries<'_>| last.is_selection && !is_selection && last.nights.len() < LEAST_VALUES;
+            if let Some(last) = all.pop_if(is_trial) {
+                begun.leave_out(last);
+            }
             all.push(begun);
         }
     }
@@ -152,7 +178,17 @@ impl<'a> OpenSeries<'a> {
         }
     }
 
-    fn series(self, model: &str, rules: usize) -> Series {
+    /// Leaves out the nights of a series of some of its cases.
+    fn leave_out(&mut self, selection: OpenSeries<'a>) {
+        let lacking = self.cases.difference(&selection.cases).count();
+        let lacks = |(night, _): &(&Night, f64)| ExcludedRun {
+            run: night.run.clone(),
+            why: ExclusionReason::LacksCases { lacking },
+        };
+        self.left_out.extend(selection.nights.iter().map(lacks).chain(selection.left_out));
+    }
+
+    fn series(self, model: &str, key: &SeriesKey) -> Series {
         let dated = |(night, value): &(&Night, f64)| Dated { value: *value, lot: tie_break(&night.run) };
         let Changes { found, since, evidence } = changes(&self.nights.iter().map(dated).collect::<Vec<_>>());
         let scores: Vec<f64> = self.nights.iter().map(|(_, score)| *score).collect();
@@ -172,8 +208,9 @@ impl<'a> OpenSeries<'a> {
         };
         Series {
             model: model.to_owned(),
-            rules,
-            conditions: Vec::new(),
+            rules: key.rules,
+            conditions: key.conditions.clone(),
+            repeats: key.repeats,
             cases: self.cases.len(),
             runs: self.nights.iter().map(|(night, _)| night.run.clone()).collect(),
             changes: found.iter().enumerate().filter_map(change).collect(),

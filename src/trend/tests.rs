@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::compare::RunRules;
 use crate::evidence::{Condition, Evidence, TrialId, Turn};
-use crate::record::{Provenance, RunSummary, TrialRecord};
+use crate::record::{Provenance, RunSummary, TrialRecord, Verdict};
 use crate::score::{Component, Dimension, Outcome, Score, Scorecard, Weight};
 
 /// A case of a night: its score, and how many of its conversations pass, of how many.
@@ -21,7 +21,7 @@ fn summary(number: usize, verdict: &str, cases: &[Held]) -> RunSummary {
     let mean = cases.iter().map(|(_, score, _)| *score).sum::<Option<f64>>().map(|sum| sum / cases.len() as f64);
     let case = |(case, score, [passed, decided]): &Held| {
         json!({"case": case, "figure": figure(*score), "conditions": [{
-            "condition": "withoutFacts", "n": decided, "missing": u32::from(score.is_none()), "decided": decided, "passed": passed,
+            "condition": "withoutFacts", "n": (*decided).max(u32::from(score.is_some())), "missing": u32::from(score.is_none()), "decided": decided, "passed": passed,
             "figure": figure(*score)}]})
     };
     let at = chrono::DateTime::UNIX_EPOCH + chrono::TimeDelta::days(number as i64);
@@ -102,6 +102,43 @@ fn replays_and_what_was_merged_again_are_no_nights() {
         trend.no_nights,
         [why("night1", WhyNoNight::Replay { of }), why("night2", WhyNoNight::MergedAgain { by })]
     );
+}
+
+#[test]
+fn a_night_of_some_cases_before_the_first_whole_one_begins_no_series() {
+    let mut nights = Nights::default();
+    let all = |fallen: f64| [("a", Some(0.9), [0, 0]), ("b", Some(0.9), [0, 0]), ("c", Some(0.9 - fallen), [0, 0])];
+    let mut smoke = summary(0, "passed", &all(0.0)[..2]);
+    smoke.provenance.selection = Some("--limit 2".to_owned());
+    nights.take(&smoke, rules(0.0));
+    for number in 1..=30 {
+        nights.take(&summary(number, "passed", &all(if number > 15 { 0.5 } else { 0.0 })), rules(0.0));
+    }
+    let [series] = nights.series().try_into().unwrap_or_else(|all| panic!("{all:?}"));
+    assert_eq!((series.cases, series.runs.len(), series.changes.len()), (3, 30, 1));
+    let why = ExclusionReason::LacksCases { lacking: 1 };
+    assert_eq!(series.left_out, [ExcludedRun { run: "night0".to_owned(), why }]);
+}
+
+#[test]
+fn nights_with_another_number_of_repetitions_are_another_series() {
+    let often = |number: usize, times: u32| {
+        let score = 0.9 + f64::from(times) / 1000.0;
+        let mut night = serde_json::to_value(summary(number, "passed", &[("a", Some(score), [0, 0])])).unwrap();
+        night["figures"][0]["cases"][0]["conditions"][0]["n"] = json!(times);
+        serde_json::from_value::<RunSummary>(night).unwrap()
+    };
+    let mut nights = Nights::default();
+    (0..20).for_each(|number| nights.take(&often(number, 1), rules(0.0)));
+    (20..40).for_each(|number| nights.take(&often(number, 10), rules(0.0)));
+    let mut cut = often(40, 3);
+    cut.verdict = Verdict::Interrupted;
+    nights.take(&cut, rules(0.0));
+    let series = nights.series();
+    let told: Vec<(u32, usize, usize, usize)> =
+        series.iter().map(|it| (it.repeats, it.runs.len(), it.changes.len(), it.left_out.len())).collect();
+    // The one that was cut off stands with those before it.
+    assert_eq!(told, [(1, 20, 0, 0), (10, 20, 0, 1)]);
 }
 
 fn level(count: usize, score: f64) -> Vec<f64> {
