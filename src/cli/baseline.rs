@@ -1,5 +1,7 @@
 //! `eval-job baseline set NAME [RUN] | list | rm NAME`
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::args::{BaselineCommand, BaselineListArgs, BaselineRemoveArgs, BaselineSetArgs, runs_dir_flag};
@@ -83,9 +85,15 @@ fn list(args: &BaselineListArgs, context: &Context, printer: &Printer) -> Result
         printer.note(&format!("there are no baselines yet; eval-job baseline set NAME RUN{flag} names one"));
     }
     let widest = rows.iter().map(|row| row.name.to_string().len()).max().unwrap_or_default();
-    let lines = rows.iter().map(|row| match args.json {
-        true => json(row, &runs),
-        false => line(row, widest, &runs, context),
+    let found = rows.iter().map(|row| run_of(&row.name, &runs)).collect::<Result<Vec<_>, CliError>>()?;
+    // What is not here may be with the team.
+    let theirs = if found.contains(&None) { team::runs(context, printer)? } else { BTreeMap::new() };
+    let lines = rows.iter().zip(&found).map(|(row, run)| {
+        let run = run.as_ref().or_else(|| theirs.get(&row.baseline.run));
+        match args.json {
+            true => json(row, run),
+            false => Ok(line(row, widest, run, context)),
+        }
     });
     let lines = lines.collect::<Result<Vec<String>, CliError>>()?;
     printer.data(&match (args.json, lines.is_empty()) {
@@ -96,7 +104,7 @@ fn list(args: &BaselineListArgs, context: &Context, printer: &Printer) -> Result
     Ok(0)
 }
 
-/// The run of a baseline; `None` where it was deleted.
+/// The run of a baseline; `None` where it is not in this folder.
 fn run_of(name: &BaselineName, runs: &RunsFolder) -> Result<Option<ListedRun>, CliError> {
     match runs.listed(Some(&name.to_string())) {
         Ok(run) => Ok(Some(run)),
@@ -114,18 +122,18 @@ struct NamedBaseline {
 fn line(
     NamedBaseline { name, baseline }: &NamedBaseline,
     widest: usize,
-    runs: &RunsFolder,
+    run: Option<&ListedRun>,
     context: &Context,
-) -> Result<String, CliError> {
+) -> String {
     let name_column = format!("{:<widest$}  ", name.to_string());
-    let run = match run_of(name, runs)? {
-        Some(run) => report::listing(&run, context.stdout_ink, context.width.saturating_sub(name_column.len())),
+    let run = match run {
+        Some(run) => report::listing(run, context.stdout_ink, context.width.saturating_sub(name_column.len())),
         None => format!("{}  its run was deleted", baseline.run),
     };
-    Ok(format!("{name_column}{run}\n"))
+    format!("{name_column}{run}\n")
 }
 
-fn json(NamedBaseline { name, baseline }: &NamedBaseline, runs: &RunsFolder) -> Result<String, CliError> {
+fn json(NamedBaseline { name, baseline }: &NamedBaseline, run: Option<&ListedRun>) -> Result<String, CliError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Line<'a> {
@@ -134,7 +142,7 @@ fn json(NamedBaseline { name, baseline }: &NamedBaseline, runs: &RunsFolder) -> 
         baseline: &'a Baseline,
         is_deleted: bool,
     }
-    let line = Line { name: name.to_string(), baseline, is_deleted: run_of(name, runs)?.is_none() };
+    let line = Line { name: name.to_string(), baseline, is_deleted: run.is_none() };
     serde_json::to_string(&line).map_err(|error| CliError::Internal(error.to_string()))
 }
 

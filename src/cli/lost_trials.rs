@@ -63,6 +63,10 @@ impl LostTrials {
 /// Whether all that a trial's score lacks are verdicts that were given and can't be used.
 fn lacks_usable_verdicts(trial: &TrialRecord) -> bool {
     let Some(card) = &trial.scorecard else { return false };
+    // What was asked of a message that was sent again is withheld, whatever the judge says.
+    if trial.evidence.as_ref().is_some_and(|evidence| evidence.turn_after_break().is_some()) {
+        return false;
+    }
     let of_judge = |dimension: &Dimension| {
         let metric = dimension.metric.as_deref().unwrap_or(&dimension.name);
         let asked = if metric == "tone" { "tasks" } else { metric };

@@ -1,5 +1,6 @@
 //! The store of a team, `--store`, as commands meet it: what is named is fetched, what has ended is sent.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::context::Context;
@@ -37,6 +38,20 @@ pub(super) fn bring(
         }
     }
     Ok(())
+}
+
+/// The runs that the team's store has, by their ids; none where there is no such store, or it can't be used, which is reported.
+pub(super) fn runs(context: &Context, printer: &Printer) -> Result<BTreeMap<String, ListedRun>, CliError> {
+    let mut runs = BTreeMap::new();
+    let Some(store) = store(context)? else { return Ok(runs) };
+    match store.listed(|_, run: ListedRun| drop(runs.insert(run.id.clone(), run))) {
+        Ok(()) => Ok(runs),
+        Err(error) if error.is_of_server() => {
+            printer.note(&format!("note: {}: which runs it has is unknown", plain(&error.to_string())));
+            Ok(BTreeMap::new())
+        }
+        Err(error) => Err(CliError::Team(error)),
+    }
 }
 
 fn bring_one(store: &TeamStore, id: Option<&str>, runs: &RunsFolder) -> Result<(), TeamError> {

@@ -100,7 +100,8 @@ fn rule_text(line: &GateLine<'_>) -> String {
             let rule = format!("baseline {}{run}, maxDrop {allowed}", plain(name));
             match (figure, check.and_then(|check| check.why_not.as_deref())) {
                 (Some(figure), _) => {
-                    let uses = check.and_then(|check| check.uses).map(uses_text).unwrap_or_default();
+                    let uses = check.and_then(|check| check.uses);
+                    let uses = uses.map(|uses| uses_text(uses, figure, *allowed)).unwrap_or_default();
                     let state = if line.is_open_for_missing { GateState::NotBroken } else { line.state };
                     format!("{rule}: {}{uses}", figure_text(figure, state, *allowed))
                 }
@@ -112,15 +113,15 @@ fn rule_text(line: &GateLine<'_>) -> String {
     }
 }
 
-/// How often a baseline was used, and what that does to false alarms; empty for its first use.
-fn uses_text(uses: u32) -> String {
-    match uses {
-        0 | 1 => String::new(),
-        uses => format!(
-            "; run {uses} beside this baseline: {:.0} of 100 baselines have raised a false alarm by then",
-            false_alarms_by_uses(uses) * 100.0
-        ),
+/// How often a baseline was used, and what that does to false alarms; empty for its first use, and where it does next to nothing.
+fn uses_text(uses: u32, figure: &BaselineFigure, allowed: f64) -> String {
+    let Some(interval) = figure.interval.filter(|_| uses > 1) else { return String::new() };
+    let half_width = (interval.high - interval.low) / 2.0;
+    let share = 100.0 * false_alarms_by_uses(uses, (allowed / half_width).max(1.0));
+    if share < 1.0 {
+        return String::new();
     }
+    format!("; run {uses} beside this baseline: up to {share:.0} of 100 baselines have raised a false alarm by then")
 }
 
 fn until_text(most: u32, ended: Option<RepeatsEnded>, held: usize) -> String {

@@ -128,7 +128,9 @@ fn notes(merge: &Merge, printer: &Printer) {
         printer.note(&format!("note: {job}: {}", merged.missing_text()));
     }
     if merged.parts.iter().any(|part| part.rng_seed != merged.parts[0].rng_seed) {
-        printer.note(&format!("note: {job}: each part drew a seed of its own; --rng-seed gives all of them one"));
+        printer.note(&format!(
+            "note: {job}: the parts were run with different seeds; one --rng-seed for all of them gives them one"
+        ));
     }
 }
 
