@@ -22,7 +22,9 @@ pub struct Attempts {
 impl Attempts {
     /// Records an attempt that failed, and how long it took.
     pub(super) fn failed(&mut self, error: &AgentError, maybe_received: bool, took_ms: Option<f64>) {
-        self.failures.push(FailedAttempt { took_ms, ..FailedAttempt::untimed(error.message.clone(), maybe_received) });
+        let was_cut = error.kind == AgentErrorKind::Cut;
+        let untimed = FailedAttempt::untimed(error.message.clone(), maybe_received);
+        self.failures.push(FailedAttempt { took_ms, was_cut, ..untimed });
     }
 }
 
@@ -63,6 +65,7 @@ impl From<HttpFault> for AttemptFailure {
             HttpFaultKind::NoDescriptor => (AgentErrorKind::NoDescriptor, usual),
             HttpFaultKind::NoNetwork => (AgentErrorKind::NoNetwork, usual),
             HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
+            HttpFaultKind::Cut => (AgentErrorKind::Cut, usual),
             HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
             HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Retry::Never),
             HttpFaultKind::WrongType | HttpFaultKind::Unreadable => (AgentErrorKind::Unreadable, usual),
@@ -189,7 +192,9 @@ impl<'a> Retries<'a> {
     pub(super) fn instead(&mut self, failure: &AttemptFailure, what: &str) {
         let error = format!("{}; {what}", failure.error.message);
         let took_ms = self.delays.lap_ms();
-        self.attempts.failures.push(FailedAttempt { took_ms, ..FailedAttempt::untimed(error, failure.maybe_received) });
+        let was_cut = failure.error.kind == AgentErrorKind::Cut;
+        let untimed = FailedAttempt::untimed(error, failure.maybe_received);
+        self.attempts.failures.push(FailedAttempt { took_ms, was_cut, ..untimed });
     }
 
     /// Records a failed attempt and waits for the next one; meanwhile it is checked whether something else was down.

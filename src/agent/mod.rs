@@ -238,7 +238,9 @@ pub enum AgentErrorKind {
     RefusedTogether,
     /// Any other status that is not a success.
     Status(u16),
-    /// No complete reply within the time limit, or the connection broke.
+    /// The connection ended before any of a reply came.
+    Cut,
+    /// No complete reply within the time limit, or the connection broke within one.
     Timeout,
     /// A reply of another shape than the job describes: another content type, other JSON, a JSONPath that finds nothing, no
     /// end.
@@ -262,6 +264,7 @@ impl AgentErrorKind {
             | AgentErrorKind::NoNetwork
             | AgentErrorKind::Busy
             | AgentErrorKind::RefusedTogether
+            | AgentErrorKind::Cut
             | AgentErrorKind::Timeout
             | AgentErrorKind::BadReply
             | AgentErrorKind::BeyondLimit => false,

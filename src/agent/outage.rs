@@ -40,8 +40,10 @@ impl OutageCheck {
         if error.kind == AgentErrorKind::NoNetwork {
             return Some("this machine had no network".to_owned());
         }
-        let may_be_of_pause =
-            matches!(error.kind, AgentErrorKind::Timeout | AgentErrorKind::BadReply | AgentErrorKind::Unreachable);
+        let may_be_of_pause = matches!(
+            error.kind,
+            AgentErrorKind::Cut | AgentErrorKind::Timeout | AgentErrorKind::BadReply | AgentErrorKind::Unreachable
+        );
         if may_be_of_pause && was_paused_lately() {
             return Some("eval-job itself was stopped meanwhile".to_owned());
         }

@@ -118,6 +118,9 @@ pub struct FailedAttempt {
     pub error: String,
     /// Whether the agent can have received the message all the same.
     pub maybe_received: bool,
+    /// Whether the connection ended before any of a reply came.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_cut: bool,
     /// How many milliseconds it took; `None` where that was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<f64>,
@@ -132,6 +135,6 @@ pub struct FailedAttempt {
 impl FailedAttempt {
     /// A try without times.
     pub fn untimed(error: String, maybe_received: bool) -> FailedAttempt {
-        FailedAttempt { error, maybe_received, took_ms: None, waited_ms: None, excuse: None }
+        FailedAttempt { error, maybe_received, was_cut: false, took_ms: None, waited_ms: None, excuse: None }
     }
 }

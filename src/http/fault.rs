@@ -35,7 +35,9 @@ pub enum HttpFaultKind {
     Untrusted,
     /// The time limit ran out; the request can have arrived.
     Timeout,
-    /// The connection broke after the request was sent; it can have arrived.
+    /// The connection ended after the request was sent, before any of a reply came; it can have arrived.
+    Cut,
+    /// The connection broke within a reply; the request can have arrived.
     Broken,
     /// A redirect, with this status.
     Redirect(u16),
@@ -60,6 +62,7 @@ impl HttpFaultKind {
             | HttpFaultKind::Untrusted
             | HttpFaultKind::Redirect(_) => false,
             HttpFaultKind::Timeout
+            | HttpFaultKind::Cut
             | HttpFaultKind::Broken
             | HttpFaultKind::WrongType
             | HttpFaultKind::Unreadable
@@ -97,7 +100,7 @@ impl HttpFault {
             let may_want_tls = url.scheme() == "http" && (is_reset || cause.contains("invalid HTTP version"));
             let hint = if may_want_tls { "; if TLS is spoken there, the address begins with https://" } else { "" };
             let what = format!("the connection broke before a reply came ({cause}){hint}");
-            return HttpFault::new(HttpFaultKind::Broken, place, what);
+            return HttpFault::new(HttpFaultKind::Cut, place, what);
         }
         if let Some(problem) = io_errors(&error).find_map(certificate_problem) {
             let what = format!("no connection: the server's certificate {problem}");

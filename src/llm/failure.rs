@@ -79,7 +79,7 @@ impl Failure {
                 let message = format!("{} (limits.model; a busy or local model may need a lower -j)", fault.message);
                 Failure::for_now(message, NextTry::OnceMore)
             }
-            HttpFaultKind::Broken | HttpFaultKind::Unreadable | HttpFaultKind::Useless => {
+            HttpFaultKind::Cut | HttpFaultKind::Broken | HttpFaultKind::Unreadable | HttpFaultKind::Useless => {
                 Failure::for_now(fault.message, NextTry::Again(None))
             }
             HttpFaultKind::Redirect(_) | HttpFaultKind::WrongType => {

@@ -66,18 +66,18 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
         AgentErrorKind::NoNetwork => "again, once this machine has a network".to_owned(),
         AgentErrorKind::RefusedTogether => "target.maxConcurrency, or -j 1".to_owned(),
         AgentErrorKind::Busy => "again later: the agent says that it is busy".to_owned(),
-        AgentErrorKind::Timeout | AgentErrorKind::BadReply | AgentErrorKind::Status(400)
+        AgentErrorKind::Cut | AgentErrorKind::Timeout | AgentErrorKind::BadReply | AgentErrorKind::Status(400)
             if names("begins with https://") || names("HTTPS port") || names("HTTPS server") =>
         {
             format!("{secure}:// in {address} if TLS is spoken there; else a look at the agent's own log")
         }
-        AgentErrorKind::Timeout if names("connection broke") => {
+        AgentErrorKind::Cut | AgentErrorKind::Timeout if names("connection broke") => {
             format!(
                 "another port in {address} if another program is there; else a look at the agent's own log: it, or a proxy \
                  before it, ended the connection"
             )
         }
-        AgentErrorKind::Timeout => {
+        AgentErrorKind::Cut | AgentErrorKind::Timeout => {
             "a longer limits.turn, or a look at what the agent waits for: its model, its database".to_owned()
         }
         AgentErrorKind::Unreadable | AgentErrorKind::BadReply if names("text/html") || names("web page") => {

@@ -134,10 +134,9 @@ impl Partner<'_> {
 pub(super) fn blames_the_job(session: &dyn Session, error: &AgentError, turn: &Turn) -> bool {
     let is_undelivered = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
     // A port that ends every connection without a byte may be any other program's.
-    let is_cut = |failed: &FailedAttempt| failed.error.contains("the connection broke before a reply came");
     let is_nobody_there = !session.is_agent_confirmed()
         && (error.kind == AgentErrorKind::Unreachable && is_undelivered
-            || !turn.failures.is_empty() && turn.failures.iter().all(is_cut));
+            || !turn.failures.is_empty() && turn.failures.iter().all(|failed| failed.was_cut));
     error.kind.may_be_of_the_job() || is_nobody_there || !session.has_agent_output()
 }
 
@@ -184,19 +183,25 @@ mod tests {
 
     fn cut() -> AgentError {
         let message = "POST http://h/: the connection broke before a reply came (closed)".to_owned();
-        AgentError { kind: AgentErrorKind::Timeout, message }
+        AgentError { kind: AgentErrorKind::Cut, message }
     }
 
     #[test]
     fn a_port_that_ends_every_connection_without_a_byte_may_be_any_programs() {
         let turn = |errors: &[&str]| {
-            let failures = errors.iter().map(|error| FailedAttempt::untimed((*error).to_owned(), true)).collect();
+            let failed = |error: &&str| FailedAttempt {
+                was_cut: error.starts_with("POST http://h/: the connection broke"),
+                ..FailedAttempt::untimed((*error).to_owned(), true)
+            };
+            let failures = errors.iter().map(failed).collect();
             Turn { failures, ..Turn::begun(1, "Hello".to_owned()) }
         };
         let broke = cut().message;
         assert!(blames_the_job(&OpenedSession(false), &cut(), &turn(&[&broke, &broke])));
         assert!(!blames_the_job(&OpenedSession(true), &cut(), &turn(&[&broke, &broke])), "a session was opened there");
         assert!(!blames_the_job(&OpenedSession(false), &cut(), &turn(&["POST http://h/: answered 500", &broke])));
+        let quoted = "POST http://h/: answered 500: \"the connection broke before a reply came\"";
+        assert!(!blames_the_job(&OpenedSession(false), &cut(), &turn(&[quoted, quoted])), "the agent's own words");
         assert!(!blames_the_job(&OpenedSession(false), &cut(), &turn(&[])));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Timeout, Unreachable, Unreadable};
+use eval_job::agent::AgentErrorKind::{BadReply, Busy, Cut, NotFound, Timeout, Unreachable, Unreadable};
 use eval_job::agent::websocket::WebSocketConfig;
 use eval_job::agent::{AgentError, AgentErrorKind, Session};
 use eval_job::evidence::EventKind;
@@ -137,7 +137,7 @@ async fn a_refused_handshake_is_told_by_its_status() {
         (Answer::json(503, "").with("retry-after", "0"), 4, Busy, "answered 503"),
         (Answer::json(200, "{}"), 4, Unreadable, "no WebSocket is there"),
         (wrong, 4, Unreadable, "the handshake's answer is none to it"),
-        (Answer::Close, 4, Timeout, "the connection broke before a reply came"),
+        (Answer::Close, 4, Cut, "the connection broke before a reply came"),
     ];
     for (answer, arrives, kind, words) in cases {
         let what = format!("{answer:.60?}");

@@ -23,6 +23,12 @@ pub const DIFFERENCES: &[Difference] = &[
         why: "a process has no status; it ends, and that is a connection that breaks",
     },
     Difference {
+        fault: "closed without a word",
+        wires: &["command", "websocket"],
+        comes_out: (Some(Timeout), 2),
+        why: "a program that was started, and a connection that was opened, are the agent's: nobody else can have ended them",
+    },
+    Difference {
         fault: "silence in mid-body",
         wires: &["command", "websocket"],
         comes_out: (Some(Unreadable), 1),

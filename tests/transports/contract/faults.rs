@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use eval_job::agent::AgentErrorKind::{
-    self, BadReply, BeyondLimit, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable, Unreadable,
+    self, BadReply, BeyondLimit, Busy, Cut, NotFound, Status, Timeout, Unauthorized, Unreachable, Unreadable,
 };
 
 use super::outcome::Outcome;
@@ -82,8 +82,8 @@ pub const FAULTS: &[Fault] = &[
         Special::Hurry,
         fault("silence in mid-body", |_| vec![Answer::Stall { declared: 99, body: b" ".to_vec() }], broken(Timeout, 2)),
     ),
-    fault("closed without a word", |_| vec![Answer::Close], broken(Timeout, 2)),
-    fault("not HTTP", |_| vec![Answer::Raw(b"SSH-2.0-OpenSSH\r\n")], broken(Timeout, 2)),
+    fault("closed without a word", |_| vec![Answer::Close], broken(Cut, 2)),
+    fault("not HTTP", |_| vec![Answer::Raw(b"SSH-2.0-OpenSSH\r\n")], broken(Cut, 2)),
     fault("cut in mid-body", |_| vec![Answer::Cut { declared: 99, body: b" ".to_vec() }], broken(Timeout, 2)),
     fault("ends in mid-JSON", |wire| vec![wire.reply(half(wire))], broken(BadReply, 2)),
     fault("a web page", |_| vec![Answer::of_type(200, "text/html", "<html>log in hush-key")], broken(Unreadable, 2)),
