@@ -125,7 +125,8 @@ fn check_folder(path: &Path) -> Result<(), CliError> {
     }
 }
 
-fn check_place(path: &Path) -> Result<(), CliError> {
+/// Refuses a path that no file can be written to.
+pub(super) fn check_place(path: &Path) -> Result<(), CliError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
         let (what, help) = match file_in_place_of(folder) {
             Some(file) => (format!("{} is a file, not a folder", file.display()), String::new()),

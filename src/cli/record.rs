@@ -18,6 +18,7 @@ use super::datasets::NOBODY;
 use super::error::{CliError, FileArgument, RefusedJob};
 use super::invocation::Invocation;
 use super::jobs::Loaded;
+use super::outputs::check_place;
 use super::planning::{LoadArgs, load_all, surroundings};
 use super::printer::Printer;
 use super::recordings::{RecordedConversations, recorded_metrics};
@@ -46,8 +47,11 @@ const END: &str = "/end";
 /// Holds one conversation with a person as its user, keeps it as a run, and makes a case of it.
 pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     certificates::warn(context, printer);
-    if let Some(path) = args.output.as_deref().filter(|path| path.is_file()) {
-        cases::check_addable(path, args.id.as_deref())?;
+    match args.output.as_deref() {
+        Some(path) if path.is_file() => cases::check_addable(path, args.id.as_deref())?,
+        // Before a person has talked.
+        Some(path) => check_place(path)?,
+        None => {}
     }
     let files = std::slice::from_ref(&args.file);
     let argument = FileArgument::job("eval-job record");

@@ -35,7 +35,7 @@ pub fn drafts(goals: &[UserGoal], personas: &[String], most: usize) -> Vec<Draft
     };
     let situations = goals.iter().map(|goal| goal.situations.len()).max().unwrap_or_default();
     let (mut drafts, mut ids) = (Vec::new(), BTreeSet::new());
-    let mut openings: BTreeMap<Option<&String>, Vec<WordBag>> = BTreeMap::new();
+    let mut openings: BTreeMap<(Option<&String>, &str), Vec<WordBag>> = BTreeMap::new();
     for round in 0..situations * everybody.len() {
         for (number, goal) in goals.iter().enumerate() {
             let Some(situation) = goal.situations.get(round / everybody.len()) else { continue };
@@ -50,7 +50,7 @@ pub fn drafts(goals: &[UserGoal], personas: &[String], most: usize) -> Vec<Draft
             let wish = &goal.wishes[round % goal.wishes.len()];
             let condition = situation.condition.map_or("", crate::evidence::Condition::as_str);
             let bag = WordBag::new(&format!("{wish} {condition} {}", situation.facts.join(" ")));
-            let others = openings.entry(persona).or_default();
+            let others = openings.entry((persona, condition)).or_default();
             if others.iter().any(|other| bag.is_near(other)) {
                 continue;
             }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::phrase::{label, purpose};
-use super::values::{GeneratedValue, plausible};
+use super::values::{GeneratedValue, is_hollow, plausible};
 use super::{UserGoal, UserKnowledge};
 use crate::evidence::Condition;
 use crate::metric::trajectory::{ExpectedCall, Rule, RuleKind};
@@ -63,7 +63,8 @@ fn given(tool: &Tool, variant: usize) -> Vec<ToolArgument<'_>> {
         let plausible = plausible(name, &label, schema, variant);
         ToolArgument { name, schema, label, plausible }
     });
-    given.collect()
+    // Nobody says an empty object.
+    given.filter(|it| tool.required.contains(it.name) || !is_hollow(&it.plausible.value)).collect()
 }
 
 fn knowing(tool: &Tool, wish: &str, variant: usize) -> UserKnowledge {
@@ -105,6 +106,7 @@ fn not_knowing(tool: &Tool, wish: &str, known: &UserKnowledge) -> UserKnowledge 
 /// A description of a value, a sentence for each of its members.
 fn facts(label: &str, value: &Value) -> Vec<String> {
     match value {
+        hollow if is_hollow(hollow) => Vec::new(),
         Value::Object(map) => map
             .iter()
             .flat_map(|(name, part)| facts(&format!("{label} {}", super::phrase::split_name(name)), part))

@@ -1,6 +1,7 @@
 //! A table of stories: a user of the agent a row, as watsonx Orchestrate has them, and what should come of it.
 
 use super::{UserGoal, UserKnowledge};
+use crate::evidence::Condition;
 use crate::job::{Problem, Problems};
 use crate::metric::trajectory::ExpectedCall;
 use crate::secret::looks_like_a_key;
@@ -164,12 +165,12 @@ impl StoryTable<'_> {
         (self.problems.len() == before).then(|| UserGoal {
             name: name.unwrap_or_else(|| format!("story-{number}")),
             wishes: vec![story.to_owned()],
-            situations: vec![UserKnowledge {
+            situations: situations(UserKnowledge {
                 outcome: outcome.map_or_else(|| WITHOUT_OUTCOME.to_owned(), |(outcome, _)| outcome.to_owned()),
                 facts,
                 condition: None,
                 calls,
-            }],
+            }),
             persona: persona.map(|(persona, _)| persona.to_owned()),
         })
     }
@@ -193,6 +194,25 @@ impl StoryTable<'_> {
         let calls = parts(text).map(|tool| ExpectedCall { tool: tool.to_owned(), ..ExpectedCall::default() });
         Some(calls.collect())
     }
+}
+
+/// A story whose user knows facts and whose tools are named, once with them known and once not: who lacks what a tool needs and asks
+/// for it does right, and calls nothing.
+fn situations(known: UserKnowledge) -> Vec<UserKnowledge> {
+    if known.facts.is_empty() || known.calls.is_none() {
+        return vec![known];
+    }
+    let outcome = known.outcome.trim_end_matches('.');
+    let unknown = UserKnowledge {
+        outcome: format!(
+            "{outcome}; or, as the user can't say what is needed for it, the assistant asked for that or said what it lacks, and \
+             made nothing up"
+        ),
+        facts: known.facts.clone(),
+        condition: Some(Condition::WithoutFacts),
+        calls: None,
+    };
+    vec![UserKnowledge { condition: Some(Condition::WithFacts), ..known }, unknown]
 }
 
 /// The criterion where a table has no column of outcomes.

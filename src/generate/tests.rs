@@ -110,7 +110,7 @@ fn a_story_is_a_goal_with_its_outcome_facts_tools_and_persona() {
     assert_eq!(read.agents, ["desk"]);
     let document = document(&drafts(&read.goals, &["hostile".to_owned(), "novice".to_owned()], 10));
     let cases = document["cases"].as_array().unwrap();
-    assert_eq!(cases.len(), 1, "its own persona alone");
+    assert_eq!(cases.len(), 2, "its own persona alone, once with the facts and once without");
     assert_eq!(cases[0]["persona"], "terse");
     assert_eq!(cases[0]["facts"], json!(["The day is Friday", "The class is first"]));
     assert_eq!(
@@ -118,6 +118,12 @@ fn a_story_is_a_goal_with_its_outcome_facts_tools_and_persona() {
         json!([{"task": "You want to go to Rome, soon", "acceptanceCriteria": "A train is booked"}])
     );
     assert_eq!(cases[0]["expected"], json!({"calls": [{"tool": "book_train"}]}));
+    assert_eq!(cases[0]["conditions"], json!(["withFacts"]));
+    // Who does not know the day is asked for it: that is no call that is missing.
+    assert_eq!((&cases[1]["conditions"], &cases[1]["expected"]), (&json!(["withoutFacts"]), &Value::Null));
+    assert_eq!(cases[1]["facts"], cases[0]["facts"]);
+    let criteria = cases[1]["tasks"][0]["acceptanceCriteria"].as_str().unwrap();
+    assert!(criteria.starts_with("A train is booked; or, as the user can't say"), "{criteria}");
     let of_watsonx = stories("story,agent\nYou want to go to Rome,desk\n").unwrap();
     assert!(of_watsonx.goals[0].situations[0].outcome.contains("the user asks for"));
 }
@@ -146,5 +152,24 @@ fn problems_of_a_table_come_with_their_place() {
         let problems = stories(text).unwrap_err().list;
         let problems = problems.iter().map(|it| format!("{}:{}: {}", it.line, it.column, it.message));
         assert_eq!(problems.collect::<Vec<_>>().join("\n"), expected, "{text}");
+    }
+}
+
+#[test]
+fn an_object_that_nobody_can_say_is_left_out_or_not_compared_and_never_a_fact() {
+    let tools = r#"{"tools": [{"name": "postLogin", "description": "Log in", "inputSchema": {"type": "object", "required": ["user", "device"],
+        "properties": {"user": {"type": "string"}, "device": {"type": "object"}, "options": {"type": "object", "properties": {"fast": {}}},
+            "tags": {"type": "array", "items": {"type": "object"}}, "city": {"type": "string"}}}}]}"#;
+    let document = document(&drafts(&goals_of_tools(&read_tools(tools).unwrap()), &[], 100));
+    let cases = document["cases"].as_array().unwrap();
+    assert_eq!(cases[0]["tasks"][0]["task"], "Get the assistant to log in");
+    assert!(cases.iter().any(|case| !case["expected"]["calls"][0]["args"]["city"].is_null()));
+    for case in cases {
+        assert!(!case["facts"].to_string().contains('{'), "{case:#}");
+        let call = &case["expected"]["calls"][0];
+        assert_eq!((&call["args"]["options"], &call["args"]["tags"]), (&Value::Null, &Value::Null), "{case:#}");
+        if !call.is_null() {
+            assert_eq!((&call["args"]["device"], &call["match"]["device"]), (&json!({}), &json!("ignore")));
+        }
     }
 }

@@ -70,16 +70,27 @@ fn number(schema: &Value, of: &[f64], variant: usize) -> f64 {
     if stepped <= most { stepped } else { number }
 }
 
-/// The properties that it must have.
+/// Whether a value says nothing: an empty object, or a list of such.
+pub(super) fn is_hollow(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.values().all(is_hollow),
+        Value::Array(items) => items.iter().all(is_hollow),
+        _ => false,
+    }
+}
+
+/// The properties that it must have. Where it must have none, nobody knows what it could say.
 fn object(label: &str, schema: &Value, variant: usize) -> GeneratedValue {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let (mut map, mut is_placeholder) = (Map::new(), false);
+    let mut map = Map::new();
+    let mut is_placeholder = false;
     for name in required {
         let of_part = format!("{label} {}", super::phrase::split_name(name));
         let part = plausible(name, &of_part, &schema["properties"][name], variant);
         is_placeholder |= part.is_placeholder;
         map.insert(name.to_owned(), part.value);
     }
+    is_placeholder |= map.is_empty();
     GeneratedValue { value: Value::Object(map), is_placeholder }
 }
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::gathered::without_session_id;
 use super::{Ink, Page, Screen, count, one_line, plain};
 use crate::evidence::{CallFinding, ExpectationReview, ToolUse, ValueDifference};
 use crate::record::{Overview, TrialRecord};
@@ -95,7 +96,8 @@ impl Analysis {
                 None if trial.started_at.is_some() => "cut off",
                 None => "not started",
             };
-            let why = one_line(why.lines().next().unwrap_or_default(), NAME);
+            let why = without_session_id(why.lines().next().unwrap_or_default(), trial);
+            let why = one_line(&why, NAME);
             self.note(trial, FailureKey::new(FailureSubject::Conversation, label, None, &why), None);
         }
         self.calls(trial, review);
@@ -299,5 +301,32 @@ fn describe(difference: &ValueDifference) -> (&'static str, String) {
         (Some(expected), None) => ("absent", format!("expected {expected}")),
         (None, Some(actual)) => ("not expected", format!("got {actual}")),
         (None, None) => ("another value", String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Condition, Evidence, TrialId};
+
+    #[test]
+    fn one_failure_of_several_sessions_is_one_group() {
+        let mut analysis = Analysis::default();
+        for (number, session) in [(1, "c70dc56e1957"), (2, "829f95667a45")] {
+            let error = format!("POST http://127.0.0.1:1/sessions/{session}/message: answered 500");
+            let id = TrialId {
+                number,
+                case: "c".to_owned(),
+                model: "m".to_owned(),
+                condition: Condition::WithFacts,
+                repeat: number,
+            };
+            let evidence = Evidence { session_id: session.to_owned(), ..Evidence::sample() };
+            let outcome = Some(Outcome::AgentFailed { error });
+            let trial = TrialRecord { outcome, evidence: Some(evidence), ..TrialRecord::planned(id) };
+            analysis.add(&trial, &ExpectationReview::default());
+        }
+        let groups: Vec<_> = analysis.groups.iter().map(|it| (it.key.reason.as_str(), it.count)).collect();
+        assert_eq!(groups, [("POST http://127.0.0.1:1/sessions/{sessionId}/message: answered 500", 2)]);
     }
 }

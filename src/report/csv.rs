@@ -5,6 +5,7 @@
 use std::io::Write;
 
 use super::format::{DocumentResult, WrittenRun};
+use super::lost::lost_texts;
 use super::one_line;
 use crate::evidence::Usage;
 use crate::evidence::figures::{FigureKind, FigureTotals};
@@ -91,10 +92,11 @@ fn row(run: &RunSummary, trial: &TrialRecord, dimensions: &[&str]) -> Vec<String
         None if trial.started_at.is_some() => "cut off",
         None => "not started",
     };
-    let why = trial.why_no_score().or_else(|| {
-        let reasons = card?.shortfalls().map(|item| format!("{}: {}", item.label, item.component.why()));
-        Some(reasons.collect::<Vec<_>>().join("; "))
-    });
+    let mut why = lost_texts(trial);
+    if trial.why_no_score().is_none() {
+        let shortfalls = card.into_iter().flat_map(|card| card.shortfalls());
+        why.extend(shortfalls.map(|item| format!("{}: {}", item.label, item.component.why())));
+    }
     let first = [
         text(&run.id),
         text(&run.provenance.job),
@@ -126,7 +128,7 @@ fn row(run: &RunSummary, trial: &TrialRecord, dimensions: &[&str]) -> Vec<String
         whole(transcript.map(|it| it.events().count())),
         whole(changes),
         text(trial.evidence.as_ref().map_or("", |evidence| &evidence.session_id)),
-        text(&one_line(&why.unwrap_or_default(), LONGEST)),
+        text(&one_line(&why.join("; "), LONGEST)),
     ];
     first.into_iter().chain(dimensions).chain(last).collect()
 }

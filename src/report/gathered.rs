@@ -13,6 +13,7 @@ use self::part::{GatheredParts, OfGroup};
 pub(super) use self::part::{PartResult, PartRow};
 pub(super) use self::sentences::{Sentences, TrialLocation};
 use self::trouble::trouble;
+pub(super) use self::trouble::without_session_id;
 use super::{plain, scores_zero_for_silence};
 use crate::compare::{Comparison, ComparisonRules, Scores, Side, compare};
 use crate::evidence::Observed;

@@ -12,6 +12,7 @@ use super::format::{DocumentResult, WrittenRun};
 use super::gate::{line_text, mark, shown_lines};
 use super::jobs::verdict_counts;
 use super::judge_check::judge_lines;
+use super::lost::lost_texts;
 use super::personas::persona_lines;
 use super::terminal::verdict_text;
 use super::validity::{discarded_texts, fault_text, remedy_text, validity_text};
@@ -173,7 +174,7 @@ fn scores(run: &Overview) -> String {
 /// A conversation that has no score, or lost something of it: its reasons, folded; empty where all is well.
 fn losses(trial: &TrialRecord, names: TrialNames, gate: Option<Score>) -> String {
     let id = &trial.trial;
-    let why = trial.why_no_score();
+    let why = lost_texts(trial);
     let items = trial.scorecard.iter().flat_map(|card| card.shortfalls());
     let mut reasons: Vec<String> = why.iter().map(|why| format!("- {}\n", inline(why, REASON))).collect();
     reasons.extend(items.map(|item| {

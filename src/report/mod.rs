@@ -26,6 +26,7 @@ mod jobs;
 mod judge_check;
 mod junit;
 mod listing;
+mod lost;
 mod markdown;
 mod no_nights;
 mod numbers;

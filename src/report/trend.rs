@@ -271,9 +271,11 @@ fn flakes(page: &mut Page, trend: &Trend, screen: Screen) {
         };
         page.paragraph(0, Ink::dim, words);
     } else {
+        let tells_models = models(trend).len() > 1;
+        let row = |it: &SuspectedFlake| flake(it, tells_models);
         let rows: Vec<FigureRow> = match screen.is_unfolded {
-            true => trend.flakes.iter().map(flake).collect(),
-            false => trend.flakes.iter().take(MAX_FLAKES).map(flake).collect(),
+            true => trend.flakes.iter().map(row).collect(),
+            false => trend.flakes.iter().take(MAX_FLAKES).map(row).collect(),
         };
         let more = trend.flakes.len() - rows.len();
         let column = |name: &str| vec![name.to_owned()];
@@ -288,8 +290,9 @@ fn flakes(page: &mut Page, trend: &Trend, screen: Screen) {
     }
 }
 
-fn flake(flake: &SuspectedFlake) -> FigureRow {
+fn flake(flake: &SuspectedFlake, tells_models: bool) -> FigureRow {
     let SuspectedFlake { flake, suspected } = flake;
+    let model = if tells_models { format!(" · {}", plain(&flake.key.model)) } else { String::new() };
     let condition = match flake.key.condition {
         crate::evidence::Condition::WithFacts => format!(", {}", flake.key.condition.label()),
         crate::evidence::Condition::WithoutFacts => String::new(),
@@ -302,7 +305,7 @@ fn flake(flake: &SuspectedFlake) -> FigureRow {
     };
     let cell = |text: String| -> FigureCell { (Ink::unpainted, text) };
     FigureRow {
-        name: format!("{}{condition}", plain(&flake.key.case)),
+        name: format!("{}{model}{condition}", plain(&flake.key.case)),
         indent: 0,
         paint: Ink::unpainted,
         cells: vec![

@@ -125,3 +125,13 @@ fn a_conversation_with_a_person_is_no_run_of_the_job() {
     let (status, page) = typed(&["baseline", "set", "main"]);
     assert!(status == Some(2) && page.contains("a person had"), "{page}");
 }
+
+#[test]
+fn a_file_that_could_not_be_written_is_refused_before_anybody_talks() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = record(folder.path(), &[&demo_job(), "-o", "nowhere/case.yml"], "");
+    let page = words(&output);
+    assert_eq!(output.status.code(), Some(2), "{page}");
+    assert!(page.contains("there is no folder nowhere") && !page.contains("You are the user"), "{page}");
+    assert!(!folder.path().join("runs").exists());
+}

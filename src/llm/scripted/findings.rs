@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::fact::Fact;
-use super::words::{WordSet, content_words};
+use super::words::{WordSet, alternatives, content_words};
 
 /// The facts of the case, and whether the user knew them.
 pub(super) struct Facts {
@@ -23,8 +23,22 @@ pub(super) struct CriteriaFindings {
 }
 
 impl CriteriaFindings {
-    /// Looks for the criteria's words in what the agent stated. Words that name a fact stand for its value.
+    /// Looks for the criteria's words in what the agent stated. Words that name a fact stand for its value; of alternatives the one of
+    /// which most is found counts.
     pub(super) fn new(criteria: &str, stated: &str, questions: &[String], facts: &Facts) -> CriteriaFindings {
+        let found = |criteria: String| CriteriaFindings::of_one(&criteria, stated, questions, facts);
+        let mut all = alternatives(criteria).into_iter().map(found);
+        let first = all.next().unwrap_or_default();
+        all.fold(first, |best, next| if next.share > best.share { next } else { best })
+    }
+
+    fn of_one(criteria: &str, stated: &str, questions: &[String], facts: &Facts) -> CriteriaFindings {
+        if contains(criteria, NOT_KNOWING) {
+            let is_said = contains(stated, NOT_KNOWING);
+            let said = vec!["that it is not known".to_owned()];
+            let (found, missing) = if is_said { (said, Vec::new()) } else { (Vec::new(), said) };
+            return CriteriaFindings { found, missing, share: f64::from(u8::from(is_said)), ..Default::default() };
+        }
         let stated = WordSet::new(stated);
         let assumed = ["assume", "assumed", "assuming", "assumption"].iter().any(|word| stated.has(word));
         let named = WordSet::new(criteria);
@@ -57,6 +71,24 @@ impl CriteriaFindings {
         findings
     }
 }
+
+/// Whether one of these phrases is in a text.
+pub(super) fn contains(text: &str, phrases: &[&str]) -> bool {
+    let lower = text.to_lowercase().replace('’', "'");
+    phrases.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// How criteria and replies say that something is not known.
+pub(super) const NOT_KNOWING: &[&str] = &[
+    "not known",
+    "isn't known",
+    "unknown",
+    "not know",
+    "n't know",
+    "no information",
+    "not told me",
+    "haven't told me",
+];
 
 /// The reason for a score, without a full stop.
 impl fmt::Display for CriteriaFindings {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::fact::Fact;
-use super::findings::{CriteriaFindings, Facts};
+use super::findings::{CriteriaFindings, Facts, NOT_KNOWING, contains};
 use super::tag::{self, MissingTag};
 use super::words::{WordSet, asks, content_words, is_question, sentences};
 use crate::evidence::Message;
@@ -100,16 +100,12 @@ fn verdict(criteria: &str, lines: &[JudgedLine], start: usize, facts: &Facts) ->
     questions.retain(|sentence| asks(sentence));
     let findings = CriteriaFindings::new(criteria, &statements.join("\n"), &questions, facts);
     let (mut reason, mut score) = (findings.to_string(), findings.share);
-    if contains(&last.text, REFUSALS) && !contains(criteria, EXPECTED_REFUSALS) {
+    let is_wanted = contains(criteria, EXPECTED_REFUSALS) || contains(criteria, NOT_KNOWING);
+    if contains(&last.text, REFUSALS) && !is_wanted {
         score *= REFUSAL_FACTOR;
         reason += "; marked down, as the last reply refuses or reports a failure";
     }
     (reason + ".", hundredths(score))
-}
-
-fn contains(text: &str, phrases: &[&str]) -> bool {
-    let lower = text.to_lowercase().replace('’', "'");
-    phrases.iter().any(|phrase| lower.contains(phrase))
 }
 
 const REFUSALS: &[&str] = &[

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 /// The words of a text that say what it is about, in order, each once.
 pub(super) fn content_words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    for word in tokens(text) {
+    for word in tokens(&without_quantities(text)) {
         let is_content = !STOP_WORDS.split_whitespace().any(|stop| stop == word);
         if is_content && !words.iter().any(|earlier| singular(earlier) == singular(&word)) {
             words.push(word);
@@ -13,6 +13,45 @@ pub(super) fn content_words(text: &str) -> Vec<String> {
     }
     words
 }
+
+/// What criteria accept, each of it enough: `a tram or a bus`. A quantity (`one or more`) is no alternative.
+pub(super) fn alternatives(criteria: &str) -> Vec<String> {
+    let mut all: Vec<String> = vec![String::new()];
+    let text = without_quantities(criteria);
+    for word in text.split_whitespace() {
+        match word.eq_ignore_ascii_case("or") {
+            true => all.push(String::new()),
+            false => all.iter_mut().rev().take(1).for_each(|last| *last += &format!("{word} ")),
+        }
+    }
+    all.retain(|alternative| !alternative.trim().is_empty());
+    all
+}
+
+/// A text without the phrases that only say how many.
+fn without_quantities(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut kept: Vec<&str> = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let begins = |phrase: &&&str| {
+            let phrase: Vec<&str> = phrase.split(' ').collect();
+            let here = words.get(at..at + phrase.len());
+            here.is_some_and(|here| here.iter().zip(&phrase).all(|(word, of)| word.eq_ignore_ascii_case(of)))
+        };
+        match QUANTITIES.iter().find(begins) {
+            Some(phrase) => at += phrase.split(' ').count(),
+            None => {
+                kept.push(words[at]);
+                at += 1;
+            }
+        }
+    }
+    kept.join(" ")
+}
+
+/// The longer ones first.
+const QUANTITIES: [&str; 6] = ["at least one", "one or more", "at least", "at most", "one of", "any of"];
 
 /// The words of a text, to look others up in.
 pub(super) struct WordSet(HashSet<String>);
@@ -81,7 +120,8 @@ const STOP_WORDS: &str = "
     of to in on at by for from with as about into and or but if than then so there here any some both each every all
     who which what when where why how whether also only just please thank thanks
     user users assistant agent chatbot answer answers reply replies correct correctly right properly
-    list lists listed named given gives says said shows shown tell tells told ask asks asked know knows";
+    list lists listed named names naming given gives says said shows shown tell tells told ask asks asked know knows known
+    enough most more";
 
 #[cfg(test)]
 mod tests;

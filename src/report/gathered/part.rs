@@ -70,21 +70,56 @@ pub(in crate::report) struct PartResult {
     pub(in crate::report) failed: Option<TrialLocation>,
     /// The lowest score.
     pub(in crate::report) lowest: Option<Score>,
-    /// Why, where it was not, with the first repetition that says so; sorted by that.
-    reasons: Vec<(u32, String)>,
-    /// Why it is missing in a trial, where it is, with the first such repetition.
-    missing: Option<(u32, String)>,
+    /// Why, where it was not.
+    reasons: Reasons,
+    /// Why it is missing in trials, where it is.
+    missing: Reasons,
+}
+
+/// The first reasons, each with the first repetition that says so; sorted by that.
+#[derive(Debug, Default)]
+struct Reasons(Vec<(u32, String)>);
+
+impl Reasons {
+    /// Takes in a reason. The first ones are kept: in whichever order trials end, they are the same.
+    fn add(&mut self, repeat: u32, why: &str) {
+        let known = self.0.iter().position(|(_, known)| known == why);
+        match known {
+            Some(place) if self.0[place].0 <= repeat => return,
+            Some(place) => self.0[place].0 = repeat,
+            None => {
+                let last = self.0.get(REASONS - 1);
+                if last.is_some_and(|(last, known)| (*last, known.as_str()) < (repeat, why)) {
+                    return;
+                }
+                self.0.push((repeat, why.to_owned()));
+            }
+        }
+        self.0.sort();
+        self.0.truncate(REASONS);
+    }
+
+    fn merge(&mut self, other: &Reasons) {
+        other.0.iter().for_each(|(repeat, why)| self.add(*repeat, why));
+    }
 }
 
 impl PartResult {
-    /// Why, where it was not; each reason once, in the order of the repetitions.
+    /// Why, where it was not; each reason once, in the order of the repetitions. Where it has no score at all, why it is missing.
     pub(in crate::report) fn reasons(&self) -> Vec<&str> {
-        self.reasons.iter().map(|(_, why)| why.as_str()).collect()
+        let of = if self.tally.scored == 0 { &self.missing } else { &self.reasons };
+        of.0.iter().map(|(_, why)| why.as_str()).collect()
     }
 
     /// Why it is missing in a trial, where it is.
     pub(in crate::report) fn missing(&self) -> Option<&str> {
-        self.missing.as_ref().map(|(_, why)| why.as_str())
+        self.missing.0.first().map(|(_, why)| why.as_str())
+    }
+
+    /// The trials in which it is missing.
+    pub(in crate::report) fn missing_location(&self) -> Option<TrialLocation> {
+        let (repeat, _) = self.missing.0.first()?;
+        Some(TrialLocation { trials: self.tally.missing, repeat: *repeat, turn: 0 })
     }
 
     /// Takes in the trials of another part.
@@ -96,10 +131,8 @@ impl PartResult {
             (failed, others) => *failed = failed.take().or(others),
         }
         self.note_score(other.lowest);
-        other.reasons.iter().for_each(|(repeat, why)| self.add_reason(*repeat, why));
-        if let Some((repeat, why)) = &other.missing {
-            self.note_missing(*repeat, why);
-        }
+        self.reasons.merge(&other.reasons);
+        self.missing.merge(&other.missing);
     }
 
     fn note_score(&mut self, score: Option<Score>) {
@@ -107,30 +140,6 @@ impl PartResult {
             (Some(lowest), Some(score)) if lowest <= score => Some(lowest),
             (lowest, score) => score.or(lowest),
         };
-    }
-
-    fn note_missing(&mut self, repeat: u32, why: &str) {
-        if self.missing.as_ref().is_none_or(|it| (repeat, why) < (it.0, it.1.as_str())) {
-            self.missing = Some((repeat, why.to_owned()));
-        }
-    }
-
-    /// Takes in a reason. The first ones are kept: in whichever order trials end, they are the same.
-    fn add_reason(&mut self, repeat: u32, why: &str) {
-        let known = self.reasons.iter().position(|(_, known)| known == why);
-        match known {
-            Some(place) if self.reasons[place].0 <= repeat => return,
-            Some(place) => self.reasons[place].0 = repeat,
-            None => {
-                let last = self.reasons.get(REASONS - 1);
-                if last.is_some_and(|(last, known)| (*last, known.as_str()) < (repeat, why)) {
-                    return;
-                }
-                self.reasons.push((repeat, why.to_owned()));
-            }
-        }
-        self.reasons.sort();
-        self.reasons.truncate(REASONS);
     }
 }
 
@@ -257,11 +266,11 @@ impl PartRow {
             }
         }
         let (repeat, why) = (trial.trial.repeat, item.component.why());
-        if item.component.is_missing() {
-            made.note_missing(repeat, why);
-        }
-        if !is_whole && !matches!(item.component, Component::NotApplicable { .. }) {
-            made.add_reason(repeat, why);
+        match &item.component {
+            Component::Missing { .. } => made.missing.add(repeat, why),
+            Component::NotApplicable { .. } => {}
+            Component::Scored { .. } if is_whole => {}
+            Component::Scored { .. } => made.reasons.add(repeat, why),
         }
         match &item.vacuity {
             Some(Vacuity::Vacuous | Vacuity::HeldBefore) => {

@@ -47,7 +47,7 @@ pub(super) fn trouble(trial: &TrialRecord) -> String {
 }
 
 /// The same text wherever a failure is the same: addresses may hold the id of the session.
-fn without_session_id(text: &str, trial: &TrialRecord) -> String {
+pub(in crate::report) fn without_session_id(text: &str, trial: &TrialRecord) -> String {
     const SHORTEST: usize = 6;
     let id = trial.evidence.as_ref().map(|evidence| evidence.session_id.as_str());
     match id.filter(|id| id.len() >= SHORTEST) {

@@ -8,6 +8,7 @@ use super::super::cached::cached_text;
 use super::super::estimates::{EstimateLines, estimate_lines};
 use super::super::gate::{line_text, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
+use super::super::lost::lost_texts;
 use super::super::terminal::{gate_text, verdict_text};
 use super::super::validity::validity_text;
 use super::super::{TrialNames, UNENDED, beside_gate, count, duration, idle_texts, plain, two_decimals};
@@ -89,8 +90,8 @@ impl Gathering {
         }
         let shortfalls = trial.scorecard.iter().flat_map(|card| card.shortfalls());
         let reasons = shortfalls.map(|item| format!("{}: {}", plain(&item.label), plain(item.component.why())));
-        let why = trial.why_no_score().map(|why| plain(&why));
-        let mut reasons: Vec<String> = why.into_iter().chain(reasons).collect();
+        let why = lost_texts(trial).into_iter().map(|why| plain(&why));
+        let mut reasons: Vec<String> = why.chain(reasons).collect();
         if reasons.is_empty() {
             return;
         }

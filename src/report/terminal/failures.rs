@@ -134,7 +134,7 @@ fn failed_rows(part: &PartRow, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, 
     for (group, made) in part.groups.iter() {
         let component = made.tally.component();
         let is_missing = matches!(component, Some(Component::Missing { .. }));
-        let partly = made.missing().filter(|_| !is_missing && made.failed.is_none());
+        let partly = made.missing().filter(|_| !is_missing);
         standing = match (standing, &made.failed, is_missing || partly.is_some()) {
             (_, Some(_), _) | (PartStatus::Failed, ..) => PartStatus::Failed,
             (_, _, true) | (PartStatus::Missing, ..) => PartStatus::Missing,
@@ -146,14 +146,21 @@ fn failed_rows(part: &PartRow, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, 
         {
             continue;
         }
-        let place = made.failed.clone().unwrap_or(TrialLocation { trials: 1, repeat: 1, turn: 0 });
-        let key = match partly {
-            Some(why) => (format!("missing in {} of {}", made.tally.missing, made.tally.count()), why.to_owned(), true),
-            None => (mark(made, holds), made.reasons().join("; "), is_missing),
+        let mut note = |key: (String, String, bool), place: Option<TrialLocation>| {
+            let place = place.unwrap_or(TrialLocation { trials: 1, repeat: 1, turn: 0 });
+            match found.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, groups)) => drop(groups.insert(group, place)),
+                None => found.push((key, BTreeMap::from([(group, place)]))),
+            }
         };
-        match found.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, groups)) => drop(groups.insert(group, place)),
-            None => found.push((key, BTreeMap::from([(group, place)]))),
+        if made.failed.is_some() || is_missing {
+            let place = made.failed.clone().or_else(|| made.missing_location());
+            note((mark(made, holds), made.reasons().join("; "), is_missing), place);
+        }
+        // The judge's failure is no reason of a score.
+        if let Some(why) = partly {
+            let mark = format!("missing in {} of {}", made.tally.missing, made.tally.count());
+            note((mark, why.to_owned(), true), made.missing_location());
         }
     }
     let rows = found.into_iter().map(|((mark, why, is_missing), groups)| {

@@ -96,11 +96,27 @@ fn why(made: &PartResult, holds: bool, run: &Run<'_>) -> String {
             _ => format!("{}; see above", component.why()),
         },
         // The mark says how many held.
-        _ if holds && made.tally.count() > 1 => made.reasons().join("; "),
-        Some(component) if made.tally.count() == 1 || made.reasons().is_empty() => component.why().to_owned(),
-        Some(component) => format!("{}{}: {}", component.why(), interval(made), made.reasons().join("; ")),
+        _ if holds && made.tally.count() > 1 => {
+            let whys = made.reasons().into_iter().map(str::to_owned).chain(missing_text(made));
+            whys.collect::<Vec<_>>().join("; ")
+        }
+        Some(component) if made.tally.count() == 1 => component.why().to_owned(),
+        Some(component) => {
+            let reasons = made.reasons().join("; ");
+            let all = match reasons.is_empty() {
+                true => component.why().to_owned(),
+                false => format!("{}{}: {reasons}", component.why(), interval(made)),
+            };
+            [all].into_iter().chain(missing_text(made)).collect::<Vec<_>>().join("; ")
+        }
         None => String::new(),
     }
+}
+
+/// Why a part that has a score is missing in other trials.
+fn missing_text(made: &PartResult) -> Option<String> {
+    let why = made.missing().filter(|_| made.tally.scored > 0)?;
+    Some(format!("missing in {} of {}: {why}", made.tally.missing, made.tally.count()))
 }
 
 /// The interval of a part's mean over its repetitions.

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr;
 
 use super::super::{FigureCell, FigureRow, FigureTable, Ink, Page, Paint, decimals, plain, two_decimals};
-use super::Run;
 use super::verdict::digits;
+use super::{MAX_NAMES, Run};
 use crate::evidence::Condition;
 use crate::record::{ConditionFigure, DimensionTally, ModelFigure, TrialGroup};
 use crate::score::{Component, Weight};
@@ -28,7 +28,8 @@ pub(super) fn scores(page: &mut Page, run: &Run<'_>) {
     let Some(first) = run.overview.groups.iter().find(|group| group.graded > 0) else { return };
     page.gap();
     if run.names.are_grouped() {
-        return by_case(page, run);
+        by_case(page, run);
+        return missing_reasons(page, run);
     }
     let has_failures = run.overview.groups.iter().any(|group| group.failure_count > 0);
     if run.names.tell_models() {
@@ -179,6 +180,35 @@ fn reasons(page: &mut Page, run: &Run<'_>, first: &TrialGroup) {
         let (took, waited) = (group.failed_ms.value(), group.waited_ms.value());
         let text = format!("failed tries{of}: {took:.0} ms, and {waited:.0} ms of waiting, beside the timing");
         page.paragraph(2, Ink::dim, &text);
+    }
+}
+
+/// The most reasons for which a metric is missing.
+const MAX_REASONS: usize = 3;
+
+/// Why metrics that count and have no parts are missing, each with the conversations.
+fn missing_reasons(page: &mut Page, run: &Run<'_>) {
+    let mut found: Vec<((&str, String), Vec<String>)> = Vec::new();
+    for group in &run.overview.groups {
+        for dimension in group.dimensions.iter().filter(|it| !it.has_items && it.weight > Weight::ZERO) {
+            let Some(component) = dimension.tally.component().filter(Component::is_missing) else { continue };
+            let key = (dimension.name.as_str(), component.why().to_owned());
+            match found.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, groups)) => groups.push(run.names.group(group)),
+                None => found.push((key, vec![run.names.group(group)])),
+            }
+        }
+    }
+    for ((name, why), mut groups) in found.iter().take(MAX_REASONS).cloned() {
+        if groups.len() > MAX_NAMES {
+            let more = groups.split_off(MAX_NAMES - 1).len();
+            groups.push(format!("and {more} more"));
+        }
+        page.paragraph(2, Ink::unsure, &format!("{} is missing, {}: {}", plain(name), groups.join(", "), plain(&why)));
+    }
+    if found.len() > MAX_REASONS {
+        let more = found.len() - MAX_REASONS;
+        page.paragraph(2, Ink::dim, &format!("and for {more} more reasons: eval-job analyze tells them"));
     }
 }
 

@@ -199,3 +199,57 @@ fn a_long_page_ends_with_the_verdict_too() {
     let verdict = "gate failed: 0.10, the gate is 0.87";
     assert!(page.starts_with(verdict) && page.trim_end().ends_with(verdict), "{page}");
 }
+
+/// The page of conversations with these scorecards, each of a case and a repetition of it.
+fn page_of(held: &[(&str, u32, Dimension)]) -> String {
+    let id = |(number, (case, repeat, _)): (u32, &(&str, u32, Dimension))| TrialId {
+        number,
+        case: (*case).to_owned(),
+        model: "m".to_owned(),
+        condition: Condition::WithoutFacts,
+        repeat: *repeat,
+    };
+    let trials: Vec<TrialId> = (1..).zip(held).map(id).collect();
+    let provenance = Box::new(Provenance { models: vec!["m".to_owned()], ..Provenance::default() });
+    let (version, templates) = (FORMAT_VERSION, BTreeMap::new());
+    let trials = trials.iter().cloned().collect();
+    let (id, at, job) = ("id".to_owned(), at(), None);
+    let mut fold = Fold::begin(Entry::RunStarted { version, id, at, provenance, job, templates, trials }).unwrap();
+    let mut over = Vec::new();
+    for (trial, (_, _, dimension)) in (1..).zip(held) {
+        let composite = dimension.component.clone();
+        let dimensions = vec![dimension.clone()];
+        let scorecard = Some(Scorecard { dimensions, failure_count: 0, penalty: 0.0, composite });
+        over.extend(fold.take(Entry::TrialStarted { trial, at, case: None }));
+        over.extend(fold.take(Entry::TrialFinished { trial, at, outcome: Outcome::Graded, scorecard }));
+    }
+    let mut gathered = Gathered::default();
+    over.iter().for_each(|(group, trial)| gathered.add(*group, trial));
+    terminal(&fold.end(|_, _| {}), &gathered, Screen { ink: Ink::None, width: 100, is_unfolded: false })
+}
+
+fn of_task(component: Component) -> Dimension {
+    let items = vec![Item::new("say it", component.clone())];
+    let good_above = Score::new(0.6);
+    Dimension { items, good_above, ..Dimension::new("tasks", Weight::ONE, component) }
+}
+
+#[test]
+fn a_verdict_that_is_missing_is_told_of_its_own_conversations_and_apart_from_a_low_score() {
+    let low = || of_task(Component::scored(Score::new(0.2).unwrap(), "it was rude"));
+    let well = || of_task(Component::scored(Score::ONE, "all of it"));
+    let missing = || of_task(Component::missing("the judge was cut off"));
+    let page = page_of(&[("c", 1, well()), ("c", 2, low()), ("c", 3, well()), ("c", 4, missing())]);
+    let line = |start: &str| page.lines().find(|line| line.trim_start().starts_with(start)).unwrap_or(&page).trim();
+    assert_eq!(line("missing in"), "missing in 1 of 4 without facts (#4): the judge was cut off");
+    assert!(line("0.").ends_with("(#2): it was rude"), "{page}");
+    let page = page_of(&[("c", 1, well()), ("c", 2, missing()), ("c", 3, missing())]);
+    assert!(page.contains("missing in 2 of 3 without facts (first #2): the judge was cut off"), "{page}");
+}
+
+#[test]
+fn why_a_whole_metric_is_missing_is_told_of_several_cases_too() {
+    let missing = || Dimension::new("plan", Weight::ONE, Component::missing("no verdict: 401"));
+    let page = page_of(&[("a", 1, missing()), ("b", 1, missing())]);
+    assert_eq!(page.matches("plan is missing, a without facts, b without facts: no verdict: 401").count(), 1, "{page}");
+}

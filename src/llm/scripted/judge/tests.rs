@@ -57,6 +57,55 @@ fn a_fact_that_the_user_did_not_know_is_half_excused_by_a_question_or_a_stated_a
     assert_eq!(score(true, "I ordered boots, assuming 41."), 0.5);
 }
 
+/// The score of one task for one reply, by these criteria.
+fn score_by(criteria: &str, reply: &str) -> Value {
+    let task = [JudgedTask { kind: "task", task: "Ask for red boots", criteria }];
+    judged(&task, true, &[("Red boots, please", reply)])["tasks"][0]["score"].clone()
+}
+
+#[test]
+fn one_of_several_alternatives_is_enough_and_words_of_quantity_ask_for_nothing() {
+    let or = "The reply names at least one tram or a bus";
+    assert_eq!(score_by(or, "There is a bus."), json!(1.0));
+    assert_eq!(score_by(or, "There is a tram."), json!(1.0));
+    assert_eq!(score_by(or, "There is a ferry."), json!(0.0));
+    assert_eq!(score_by("It lists one or more trams", "Here: trams."), json!(1.0));
+}
+
+#[test]
+fn who_says_that_it_does_not_know_is_no_refusal_where_that_is_enough() {
+    let known = "The answer names the shoe size, or says that it is not known";
+    for reply in ["Your shoe size is 43.", "I don't know your shoe size.", "I can't say: your size is unknown."] {
+        assert_eq!(score_by(known, reply), json!(1.0), "{reply}");
+    }
+    assert_eq!(score_by(known, "Your shoe size is 41."), json!(0.0));
+}
+
+/// The criteria of the job that `eval-job init` writes.
+#[test]
+fn a_first_job_does_not_blame_an_agent_that_does_all_of_it() {
+    let job = include_str!("../../../cli/init/job.yml");
+    let criteria: Vec<&str> = job.lines().filter_map(|line| line.trim().strip_prefix("acceptanceCriteria: ")).collect();
+    assert_eq!(criteria.len(), 2);
+    assert_eq!(score_by(criteria[0], "I offer train bookings, hotel bookings and weather forecasts."), json!(1.0));
+    let town = [JudgedTask { kind: "question", task: "Ask what the user's home town is", criteria: criteria[1] }];
+    let lines = [("What is my home town?", "Your home town is Lyon.")];
+    let transcript = Transcript { turns: vec![Turn::answered(1, lines[0].0, lines[0].1)] };
+    for (user_knew_facts, facts) in [(true, vec!["The user's home town is Lyon".to_owned()]), (false, Vec::new())] {
+        let view = JudgeView {
+            tasks: &town,
+            facts: &facts,
+            user_knew_facts,
+            needs_quotes: true,
+            transcript: &transcript,
+            user_tools: &[],
+        };
+        let prompt = Templates::embedded().judge_prompt("eval/score", &view).unwrap().prompt;
+        let verdict: Value = serde_json::from_str(&reply(&[Message::new(Role::User, prompt)]).unwrap()).unwrap();
+        assert_eq!(verdict["tasks"][0]["score"], 1.0, "{verdict}");
+    }
+}
+
 #[test]
 fn questions_show_nothing() {
     assert_eq!(score(true, "Shall I say that boots in 43 are ordered?"), 0.0);
