@@ -155,6 +155,11 @@ pub enum GateRule<'a> {
 }
 
 impl Overview {
+    /// Whether the gate fails for assertions that can't fail, or held before the conversation.
+    pub(super) fn fails_for_what_held_before(&self) -> bool {
+        self.summary.provenance.vacuous == VacuousGate::Fail && self.doubts.say_something()
+    }
+
     /// Whether nothing that the job asks for could have failed the run: it has no gate of any kind, and no metric a threshold.
     pub(super) fn has_no_gate(&self) -> bool {
         let provenance = &self.summary.provenance;
@@ -219,10 +224,7 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
 /// Whether conversations with a model have no score, so that no rule is shown to be kept: they may be those that break it. Those that
 /// the persona spoilt are left out where others of their kind have one.
 fn lacks_scores(run: &Overview, model: &str) -> bool {
-    run.groups_of(model).any(|group| {
-        let spoilt = if group.composite.scored > 0 { group.persona_invalid } else { 0 };
-        group.composite.scored + spoilt < group.planned
-    })
+    run.groups_of(model).any(|group| group.outline().lacks_scores(false))
 }
 
 impl<'a> GateLine<'a> {

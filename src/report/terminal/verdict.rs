@@ -312,7 +312,7 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
     for words in at_once_text(&comparisons, rules).into_iter().chain(looks_text(rules)) {
         page.paragraph(0, Ink::dim, &words);
     }
-    // Of what was not held nothing is shown.
+    // A comparison without any pair is not shown.
     let is_held = comparisons.iter().any(|comparison| comparison.pairs > 0);
     if shown.len() < comparisons.len() && is_held {
         page.paragraph(0, Ink::dim, &few(run.overview, first));
@@ -361,7 +361,7 @@ pub(super) fn real_models(page: &mut Page, run: &Run<'_>) {
         .filter(|(scripted, _)| *scripted)
         .map(|(_, flag)| format!(" \\\n    {flag} openai/gpt-4.1-mini"))
         .collect();
-    // Whoever copies a command must get it whole.
+    // A command that is copied must be whole.
     let models = match provenance.has_named_models {
         true => format!(" \\\n    --model {}", plain(&provenance.models.join(","))),
         false => String::new(),
