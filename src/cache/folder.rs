@@ -218,7 +218,7 @@ impl CacheFolder {
         };
         let folders = entries.into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
         let files = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten();
-        // Whoever opens a pipe waits for its other end.
+        // Opening a pipe would wait for its other end.
         let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
         Ok(files.filter_map(Result::ok).filter(is_file).map(|entry| entry.path()))
     }

@@ -90,7 +90,7 @@ impl Cache {
             usage: reply.usage,
             reply: kept,
         };
-        // Whoever stops waiting for it finds it written all the same.
+        // It is written also where its caller stops waiting.
         drop(tokio::task::spawn_blocking(move || open.write(&entry)).await);
     }
 

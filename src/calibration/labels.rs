@@ -173,7 +173,7 @@ impl Calibration {
                     by: BTreeSet::new(),
                 };
                 let (key, turn) = (part_key(&parts, place), item.and_then(|item| item.turn));
-                // Who labels something again thinks otherwise now.
+                // The last label of each person counts.
                 let own =
                     labels.iter().filter(|it| it.is_about(trial.trial.number, &dimension.name, key.as_deref(), turn));
                 let last: BTreeMap<&str, LabelVerdict> = own.map(|label| (label.by.as_str(), label.verdict)).collect();

@@ -1,6 +1,6 @@
 //! What of a trial was kept when the time limit of its run cut it off: its replay keeps the same, and no more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,24 +18,39 @@ pub enum KeptEntry {
 #[serde(rename_all = "camelCase")]
 pub(super) struct KeptEntries {
     in_order: u32,
+    /// The places of the answers, by attempt.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    answers: BTreeMap<u32, BTreeSet<u32>>,
+    /// The places of the answers in all attempts: so earlier versions kept them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     verdicts: BTreeSet<u32>,
 }
 
 impl KeptEntries {
-    pub(super) fn add(&mut self, entry: KeptEntry) {
+    pub(super) fn add(&mut self, attempt: u32, entry: KeptEntry) {
         match entry {
             KeptEntry::InOrder => self.in_order += 1,
-            KeptEntry::Verdict(place) => drop(self.verdicts.insert(place)),
+            KeptEntry::Verdict(place) => drop(self.answers.entry(attempt).or_default().insert(place)),
         }
     }
 
-    /// Whether one more is among all that were kept.
-    pub(super) fn has_room_for(&self, entry: KeptEntry, all: &KeptEntries) -> bool {
+    /// Whether one more of an attempt is among all that were kept.
+    pub(super) fn has_room_for(&self, attempt: u32, entry: KeptEntry, all: &KeptEntries) -> bool {
         match entry {
             KeptEntry::InOrder => self.in_order < all.in_order,
-            KeptEntry::Verdict(place) => all.verdicts.contains(&place),
+            KeptEntry::Verdict(place) => {
+                all.verdicts.contains(&place) || all.answers.get(&attempt).is_some_and(|own| own.contains(&place))
+            }
         }
+    }
+
+    /// Whether these are all that were kept.
+    pub(super) fn is_all_of(&self, all: &KeptEntries) -> bool {
+        let has_answers = match all.verdicts.is_empty() {
+            true => self.answers == all.answers,
+            false => self.answers.values().flatten().copied().collect::<BTreeSet<u32>>() == all.verdicts,
+        };
+        self.in_order == all.in_order && has_answers
     }
 
     /// Whether it is as far in order as all that were kept.
@@ -45,14 +60,12 @@ impl KeptEntries {
 
     /// How many there are.
     pub(super) fn count(&self) -> usize {
-        self.in_order as usize + self.verdicts.len()
+        self.in_order as usize + self.answers.values().map(BTreeSet::len).sum::<usize>()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use futures_util::FutureExt;
 
     use super::super::tape::RequestOutcome;
@@ -123,6 +136,51 @@ mod tests {
             }
             assert_eq!(tape.stopped().now_or_never(), Some(Stopped::CutOff), "{verdicts}");
         }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_was_kept_in_one_attempt_is_not_kept_in_the_next_where_it_was_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = Cassette::record(folder.path(), header(), nobody()).unwrap();
+        let open = recording.open(&trial());
+        for attempt in 0..2 {
+            open.tape().begin_attempt(attempt);
+            open.tape().request(Party::Judge, &0).answered(&0);
+            if attempt == 0 {
+                open.tape().kept(KeptEntry::Verdict(0));
+                open.tape().kept(KeptEntry::InOrder);
+            }
+        }
+        recording.cut_off();
+        drop(open);
+        let replay = Cassette::replay(folder.path(), nobody()).unwrap();
+        let open = replay.open(&trial());
+        for attempt in 0..2 {
+            open.tape().begin_attempt(attempt);
+            assert!(answer(open.tape(), 0).await);
+            assert_eq!(open.tape().may_keep(KeptEntry::Verdict(0)), attempt == 0);
+            if attempt == 0 {
+                open.tape().kept(KeptEntry::Verdict(0));
+                open.tape().kept(KeptEntry::InOrder);
+            }
+        }
+        assert_eq!(open.tape().stopped().now_or_never(), Some(Stopped::CutOff));
+    }
+
+    #[test]
+    fn what_an_earlier_version_kept_is_that_of_any_attempt() {
+        let all: KeptEntries = serde_json::from_str(r#"{"inOrder": 1, "verdicts": [0, 2]}"#).unwrap();
+        let mut kept = KeptEntries::default();
+        for (attempt, place) in [(0, 0), (1, 0), (1, 2)] {
+            assert!(!kept.is_all_of(&all) && kept.has_room_for(attempt, KeptEntry::Verdict(place), &all));
+            kept.add(attempt, KeptEntry::Verdict(place));
+        }
+        assert!(!kept.has_room_for(1, KeptEntry::Verdict(1), &all) && kept.has_room_for(1, KeptEntry::InOrder, &all));
+        kept.add(1, KeptEntry::InOrder);
+        assert!(kept.is_all_of(&all) && kept.is_as_far_as(&all));
+        let written = serde_json::to_value(&kept).unwrap();
+        assert_eq!(written, serde_json::json!({"inOrder": 1, "answers": {"0": [0], "1": [0, 2]}}));
+        assert_eq!(serde_json::from_value::<KeptEntries>(written).unwrap(), kept);
     }
 
     #[tokio::test]

@@ -179,7 +179,7 @@ impl TrialRecorder {
 
     /// An entry of the trial is kept.
     pub(super) fn kept(&self, entry: KeptEntry) {
-        unpoisoned(&self.kept).add(entry);
+        unpoisoned(&self.kept).add(self.attempt(), entry);
     }
 
     /// The trial is over: nothing is written after it.

@@ -177,7 +177,7 @@ impl TrialReplay {
     /// Whether all is replayed that was there when the trial was cut off: what was asked, and what was kept of the answers.
     fn is_at_end(&self, tracks: &TrialExchanges) -> bool {
         match &self.all_kept {
-            Some(all) => tracks.is_used_up() && *unpoisoned(&self.kept) == *all,
+            Some(all) => tracks.is_used_up() && unpoisoned(&self.kept).is_all_of(all),
             None => tracks.unused_answers() == 0,
         }
     }
@@ -190,12 +190,12 @@ impl TrialReplay {
 
     /// Whether an entry was kept when it was recorded.
     pub(super) fn may_keep(&self, entry: KeptEntry) -> bool {
-        self.all_kept.as_ref().is_none_or(|all| unpoisoned(&self.kept).has_room_for(entry, all))
+        self.all_kept.as_ref().is_none_or(|all| unpoisoned(&self.kept).has_room_for(self.attempt(), entry, all))
     }
 
     /// An entry is kept: the trial stops with the last one.
     pub(super) fn kept(&self, entry: KeptEntry) {
-        unpoisoned(&self.kept).add(entry);
+        unpoisoned(&self.kept).add(self.attempt(), entry);
         if let (Some(_), Ok(tracks)) = (&self.all_kept, &self.tracks)
             && self.is_at_end(&unpoisoned(tracks))
         {

@@ -66,7 +66,7 @@ fn line(row: &CacheRow) -> String {
 fn prune(args: &CachePruneArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let folder = CacheFolder::beside(&args.runs.runs_dir);
     let now = context.clock.wall();
-    // Nothing is older than the beginning of time.
+    // An age that no date can have removes nothing.
     let before = |seconds: f64| {
         let age = TimeDelta::try_milliseconds((seconds * 1000.0) as i64);
         age.and_then(|age| now.checked_sub_signed(age)).unwrap_or(DateTime::<Utc>::MIN_UTC)

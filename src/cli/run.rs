@@ -169,9 +169,10 @@ impl Jobs<'_> {
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
         let (usage, dollars) = start.spent();
         engine.spent_before(&usage, dollars, start.set_aside());
-        let EarlierCosts { costliest, has_ended, fell_short } = start.costs();
+        let EarlierCosts { costliest, has_ended, margin, refused } = start.costs();
         engine.costliest_before(costliest, has_ended);
-        engine.fell_short_before(fell_short);
+        engine.margin_before(margin);
+        engine.refused_before(refused);
         let engine = Arc::new(engine);
         let drawing = live.draw(context);
         let found = run::preflight(&engine, run::KeyCheck::Names, &signals.interrupt).await.unwrap_or_default();

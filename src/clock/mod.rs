@@ -1,9 +1,11 @@
 //! The only place that reads a clock.
 
 mod busy;
+mod deadline;
 mod pause;
 
 pub use busy::{BusyGuard, BusyTime, Queued};
+pub use deadline::{Deadline, thread_time};
 pub use pause::{was_paused_lately, watch_for_pauses};
 
 use std::time::{Duration, Instant};
@@ -50,33 +52,9 @@ impl Clock {
         Stopwatch { since: Instant::now(), paused: pause::total() }
     }
 
-    /// A deadline this far from now.
+    /// A deadline for what this thread computes from now on.
     pub fn deadline(&self, limit: Duration) -> Deadline {
-        Deadline { since: self.start(), limit }
-    }
-}
-
-/// A time limit that runs from when it was made.
-#[derive(Debug, Clone, Copy)]
-pub struct Deadline {
-    since: Stopwatch,
-    limit: Duration,
-}
-
-impl Deadline {
-    /// Whether the deadline has passed.
-    pub fn is_over(&self) -> bool {
-        self.since.elapsed() >= self.limit
-    }
-
-    /// The remaining time.
-    pub fn left(&self) -> Duration {
-        self.limit.saturating_sub(self.since.elapsed())
-    }
-
-    /// The limit.
-    pub fn limit(&self) -> Duration {
-        self.limit
+        Deadline::new(self.start(), limit)
     }
 }
 

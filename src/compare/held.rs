@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Scores;
-use crate::record::{Provenance, TrialRecord};
+use crate::record::{NamePlaces, Provenance, TrialRecord};
 
 /// The keys of a job that may differ: who is asked, how often, how fast, and what counts as passed.
 const MAY_DIFFER: &[&str] =
@@ -46,7 +46,7 @@ pub struct RunRules {
     /// The digests of each case.
     cases: HashMap<Box<str>, CaseDigests>,
     /// The names of the parts of cases.
-    part_names: Vec<String>,
+    part_names: NamePlaces,
 }
 
 /// The digests of a case: of all of it, of what decides how its conversations are run, and of each of its parts. Of many cases they are
@@ -66,20 +66,11 @@ struct PartDigest {
     digest: u32,
 }
 
-/// The place of a name among those that are known; it is added where it is not.
-fn place_of(name: &str, names: &mut Vec<String>) -> u32 {
-    let place = names.iter().position(|known| known == name).unwrap_or_else(|| {
-        names.push(name.to_owned());
-        names.len() - 1
-    });
-    place as u32
-}
-
 impl CaseDigests {
-    fn new(case: &Value, names: &mut Vec<String>) -> CaseDigests {
+    fn new(case: &Value, names: &mut NamePlaces) -> CaseDigests {
         let parts = case.as_object().into_iter().flatten();
         let part =
-            |(key, value): (&String, &Value)| PartDigest { name: place_of(key, names), digest: digest(value) as u32 };
+            |(key, value): (&String, &Value)| PartDigest { name: names.place_of(key), digest: digest(value) as u32 };
         let parts = parts.map(part).collect();
         CaseDigests { whole: digest(case), conversation: digest(&conversation_of(case)), parts }
     }
@@ -121,7 +112,7 @@ impl RuleDifference {
 impl RunRules {
     /// A run of this job.
     pub fn new(provenance: &Provenance, job: Option<&Value>) -> RunRules {
-        let (mut cases, mut part_names) = (HashMap::new(), Vec::new());
+        let (mut cases, mut part_names) = (HashMap::new(), NamePlaces::default());
         for case in job.and_then(|job| job.get("cases")?.as_array()).into_iter().flatten() {
             if let Some(id) = case.get("id").and_then(Value::as_str) {
                 cases.insert(id.into(), CaseDigests::new(case, &mut part_names));
@@ -162,8 +153,8 @@ impl RunRules {
     pub fn extend(&mut self, other: &RunRules) {
         for (case, digests) in &other.cases {
             if !self.cases.contains_key(case) {
-                let named = digests.parts(&other.part_names);
-                let part = |(name, digest)| PartDigest { name: place_of(name, &mut self.part_names), digest };
+                let named = digests.parts(other.part_names.names());
+                let part = |(name, digest)| PartDigest { name: self.part_names.place_of(name), digest };
                 let digests = CaseDigests { parts: named.map(part).collect(), ..*digests };
                 self.cases.insert(case.clone(), digests);
             }
@@ -230,8 +221,8 @@ impl RunRules {
 impl RunRules {
     /// The names of the parts in which a case differs from that of another run, with commas between them.
     fn differing(&self, other: &RunRules, [own, theirs]: [&CaseDigests; 2]) -> String {
-        let own: Vec<(&str, u32)> = own.parts(&self.part_names).collect();
-        let theirs: Vec<(&str, u32)> = theirs.parts(&other.part_names).collect();
+        let own: Vec<(&str, u32)> = own.parts(self.part_names.names()).collect();
+        let theirs: Vec<(&str, u32)> = theirs.parts(other.part_names.names()).collect();
         let only = |one: &[(&str, u32)], other: &[(&str, u32)]| -> Vec<String> {
             one.iter().filter(|part| !other.contains(part)).map(|(name, _)| (*name).to_owned()).collect()
         };

@@ -40,7 +40,7 @@ pub use judgement::{AskedQuestion, Judgement, Question, QuestionTo, ReplySchema,
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
 pub use observation::{AssertionId, Observed, QueryObservation};
-pub use persona_fault::{Guard, GuardFinding, PersonaFault};
+pub use persona_fault::{DEFAULT_SIGNOFF, Guard, GuardFinding, PersonaFault};
 pub use review::{CallFinding, ExpectationReview, MissedCall, ReviewedCall, TurnExpectation, ValueDifference};
 pub use state::ObservedState;
 pub use tool_use::{CallsByTurn, ToolUse};

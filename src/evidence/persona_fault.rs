@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The phrase that ends the conversation where the job names none: it says nothing of the conversation's language.
+pub const DEFAULT_SIGNOFF: &str = "So Long, and Thanks for All the Fish";
+
 /// A kind of fault in a turn of the persona.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -83,7 +83,7 @@ impl Usage {
             cached_input_tokens: add(self.cached_input_tokens, other.cached_input_tokens),
             output_tokens: add(self.output_tokens, other.output_tokens),
             reasoning_tokens: add(self.reasoning_tokens, other.reasoning_tokens),
-            // Nothing is less than anything.
+            // `None` is less than any number.
             largest_input_tokens: self.largest_input_tokens.max(other.largest_input_tokens),
             largest_output_tokens: self.largest_output_tokens.max(other.largest_output_tokens),
             largest_total_tokens: self.largest_total_tokens.max(other.largest_total_tokens),

@@ -142,7 +142,7 @@ pub fn questions(job: &Job, input: &MetricInput<'_>, templates: &Templates) -> R
     let mut questions: Vec<Question> = Vec::new();
     let mut pairs = 0;
     for metric in metric::metrics(&job.metrics, &job.weights) {
-        // Whoever reads another's question asks the same one.
+        // A metric that reads another one's question has the same question.
         if questions.iter().any(|known| known.metric != metric.name() && metric.reads(known)) {
             continue;
         }

@@ -7,6 +7,7 @@ use super::embeddings::EmbeddingsFile;
 use super::model_file::ModelFile;
 use super::user_persona::UserPersonaFile;
 use super::{AllowedFaults, Embeddings, Line, Model, Panel, Review, UserPersona, UserTool, rules};
+use crate::evidence::DEFAULT_SIGNOFF;
 
 /// The persona that poses as the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,7 +74,7 @@ impl Default for Persona {
             voice: "You speak like a friendly, relaxed human".to_owned(),
             prompt: Persona::PROMPT.to_owned(),
             temperature: 0.5,
-            signoff: "So Long, and Thanks for All the Fish".to_owned(),
+            signoff: DEFAULT_SIGNOFF.to_owned(),
             model: Model::default(),
             allow: AllowedFaults::default(),
             review: None,

@@ -95,7 +95,7 @@ impl OpenConversation {
             // It may have tried without being refused.
             state.takes_turns = waitlist.has(self.number);
         } else if !state.is_engaged && !state.is_answered && !waitlist.is_empty() {
-            // Nobody new comes before those who wait already.
+            // New requests come after those that wait already.
             state.takes_turns = true;
             waitlist.join(self.number);
         }

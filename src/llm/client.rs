@@ -163,7 +163,7 @@ impl Client {
         release(reserved);
         meter.took(Usage::default());
         let api_error = ApiError::from_body(&reply.body);
-        // Who may not use the model at all is told so.
+        // A refusal of the whole model (403) names it, and is not mended by another request.
         let may_be_about_request =
             matches!(reply.status, 400 | 422) || reply.status == 403 && !api_error.names_nothing();
         if may_be_about_request && self.learns(&api_error, request, features) {

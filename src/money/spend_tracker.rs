@@ -62,6 +62,8 @@ struct TrackerState {
     /// The most by which what was set aside for a request was more than it cost.
     largest_excess: Amount,
     limit_exceeded: Option<LimitExceeded>,
+    /// The most that the costliest request could cost that did not fit.
+    largest_refused: Option<Amount>,
 }
 
 /// A request that did not fit any more, or would not have.
@@ -80,24 +82,11 @@ impl LimitExceeded {
     pub fn is_limit_message(sentence: &str) -> bool {
         LIMIT_NAMES.iter().any(|limit| sentence.contains(limit))
     }
+}
 
-    /// The most that the step could have cost for which a limit was not enough, as a sentence about that says; `None` where it does not.
-    /// Money is rounded there, and is taken for the most that it can have been.
-    pub fn wanted_in(sentence: &str) -> Option<Amount> {
-        let limit = LIMIT_NAMES.iter().filter_map(|limit| sentence.find(limit)).min()?;
-        let number_after = |words: &str| {
-            let (_, rest) = sentence[limit..].split_once(words)?;
-            let rest = rest.trim_start_matches(['(', '$']);
-            let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
-            Some(rest[..end].trim_end_matches('.'))
-        };
-        if let Some(tokens) = number_after("can take ") {
-            return Some(Amount { tokens: tokens.parse().ok()?, ..Amount::default() });
-        }
-        let dollars = number_after("can cost ")?;
-        let decimals = dollars.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        let most = dollars.parse::<f64>().ok()? + 0.5 * 0.1_f64.powi(decimals as i32);
-        Some(Amount { dollars: Dollars::new(most)?, ..Amount::default() })
+impl TrackerState {
+    fn refuse(&mut self, most: Amount) {
+        self.largest_refused = Some(self.largest_refused.unwrap_or_default().max(most));
     }
 }
 
@@ -150,6 +139,7 @@ impl SpendTracker {
             {
                 let mut state = self.state();
                 if let Some(limit) = self.limits.exceeded_by(state.spent.plus(most)) {
+                    state.refuse(most);
                     let limit_exceeded = LimitExceeded { limit, spent: state.spent, wanted: Some(most) };
                     state.limit_exceeded.get_or_insert_with(|| limit_exceeded.clone());
                     return Err(limit_exceeded);
@@ -182,6 +172,24 @@ impl SpendTracker {
         self.state().limit_exceeded.clone()
     }
 
+    /// The most that the costliest request could cost that did not fit, if there was one.
+    pub fn largest_refused(&self) -> Option<Amount> {
+        self.state().largest_refused
+    }
+
+    /// So much could a request cost that was refused before, by a process that had other limits: it is refused again if it still
+    /// does not fit.
+    pub fn refused_before(&self, most: Amount) {
+        {
+            let mut state = self.state();
+            if self.limits.exceeded_by(state.spent.plus(most)).is_none() {
+                return;
+            }
+            state.refuse(most);
+        }
+        self.fall_short(most);
+    }
+
     /// Notes that an amount would not have fitted, without a request. Where a limit is used up, that is what is to be told.
     pub fn fall_short(&self, wanted: Amount) {
         let mut state = self.state();
@@ -198,6 +206,12 @@ impl SpendTracker {
     /// moment, beyond what it comes to.
     pub fn largest_excess(&self) -> Amount {
         self.state().largest_excess
+    }
+
+    /// So much was that before, in another process.
+    pub fn margin_before(&self, margin: Amount) {
+        let mut state = self.state();
+        state.largest_excess = state.largest_excess.max(margin);
     }
 
     /// Whether so much more would fit beside what is set aside.
@@ -287,27 +301,29 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_did_not_fit_is_known_from_the_sentence_about_it() {
-        let in_dollars = |limit: f64| SpendTracker::new(SpendLimits { cost: Dollars::new(limit), tokens: None });
-        for spent in [0, 250] {
-            let small = spend_tracker(300);
-            small.spend(tokens(spent));
-            let short = format!("not asked: {}.", small.set_aside(tokens(11_429)).await.unwrap_err());
-            assert_eq!(
-                LimitExceeded::wanted_in(&short),
-                Some(Amount { tokens: 11_429, ..Amount::default() }),
-                "{short}"
-            );
-            let cheap = in_dollars(0.01);
-            cheap.spend(tokens(spent));
-            let short = cheap.set_aside(tokens(123_456)).await.unwrap_err().to_string();
-            let wanted = LimitExceeded::wanted_in(&short).unwrap().dollars.get();
-            assert!((0.123_456..0.126).contains(&wanted), "{wanted}: {short}");
+    async fn what_was_refused_is_kept_in_both_units_and_refused_again_only_where_it_still_does_not_fit() {
+        let before = spend_tracker(300);
+        before.spend(tokens(250));
+        assert_eq!(before.largest_refused(), None);
+        for most in [51, 70, 60] {
+            before.set_aside(tokens(most)).await.unwrap_err();
         }
-        let exhausted = spend_tracker(100);
-        exhausted.spend(tokens(130));
-        assert_eq!(LimitExceeded::wanted_in(&exhausted.exhausted().unwrap().to_string()), None);
-        assert_eq!(LimitExceeded::wanted_in("limits.time (2 s) ran out, and it can take 5"), None);
+        assert_eq!(before.largest_refused(), Some(tokens(70)));
+        for (limit, told) in [
+            (319, Some("limits.tokens (319) is not enough for the next step: 250 are spent, and it can take 70")),
+            (320, None),
+            (250, None),
+        ] {
+            let now = spend_tracker(limit);
+            now.spend(tokens(250));
+            now.refused_before(tokens(70));
+            assert_eq!(now.limit_exceeded().map(|it| it.to_string()).as_deref(), told, "{limit}");
+            assert_eq!(now.largest_refused(), (limit != 320).then_some(tokens(70)), "{limit}");
+        }
+        // A conversation that may not begin is no request.
+        let short = spend_tracker(100);
+        short.fall_short(tokens(101));
+        assert_eq!((short.limit_exceeded().is_some(), short.largest_refused()), (true, None));
     }
 
     #[tokio::test]

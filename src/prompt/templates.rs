@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::place::{PromptPlace, first_use};
 use super::{PromptError, REVIEW_TEMPLATE, USER_TOOLS_TEMPLATE, judge, persona};
+use crate::clock::thread_time;
 
 /// The use of a template, which decides the variables that it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,6 +230,7 @@ fn bounded_environment<'t>() -> Environment<'t> {
     environment.set_debug(false);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(STEPS));
+    environment.set_thread_clock(thread_time);
     environment
 }
 

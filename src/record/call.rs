@@ -66,12 +66,30 @@ impl TrialRecord {
 
     /// A call is over.
     pub(super) fn has_asked(&mut self, number: Option<u64>, call: ModelCall, set_aside: Option<Amount>) {
-        self.under_way.retain(|it| Some(it.number) != number);
+        if let Some(number) = number {
+            self.settle(number, call.usage, set_aside.unwrap_or_default());
+        }
         // Requests that were refused cost nothing.
         self.set_aside.add(&call.model, set_aside.unwrap_or_default());
         if call.usage.calls > 0 {
             self.add_call(call);
         }
+    }
+
+    /// The last request of a call is over: with it the call has taken so much, and at most so much beside.
+    fn settle(&mut self, number: u64, taken: Usage, set_aside: Amount) {
+        let Some(place) = self.under_way.iter().position(|it| it.number == number) else { return };
+        let before = self.under_way.remove(place);
+        let since = |now: Option<u64>, before: Option<u64>| now.map(|now| now.saturating_sub(before.unwrap_or(0)));
+        let usage = before.call.usage;
+        let took = Usage {
+            cached_input_tokens: since(taken.cached_input_tokens, usage.cached_input_tokens),
+            ..Usage::from_counts(
+                since(taken.input_tokens, usage.input_tokens),
+                since(taken.output_tokens, usage.output_tokens),
+            )
+        };
+        self.margins.add(&before.call.model, before.set_aside.minus(set_aside), took);
     }
 
     /// Adds a call. Judges that are asked at the same time answer in any order: their calls are ordered by what they were.

@@ -2,6 +2,7 @@
 
 mod resumed;
 mod texts;
+mod trial_number;
 
 use std::collections::BTreeMap;
 
@@ -263,6 +264,10 @@ pub enum Entry {
         at: DateTime<Utc>,
         /// Which, and how far it was, in a sentence.
         why: String,
+        /// The most that the costliest request can take that did not fit any more, in US dollars and in tokens; `None` where none was
+        /// refused, and in what earlier versions wrote.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wanted: Option<Amount>,
     },
     /// A trial is run again from its setups: the run was cut off, or the trial says nothing about the agent. What was run of
     /// it so far does not count.
@@ -343,57 +348,6 @@ pub enum Entry {
         interrupted: bool,
     },
 }
-}
-
-/// A reference to the number of the trial that an entry is about, if it is about one.
-macro_rules! of_trial {
-    ($entry:expr) => {
-        match $entry {
-            Entry::RunStarted { .. }
-            | Entry::GradingStarted { .. }
-            | Entry::LimitReached { .. }
-            | Entry::RunResumed { .. }
-            | Entry::RepeatsEnded { .. }
-            | Entry::BaselineCompared { .. }
-            | Entry::RunFinished { .. } => None,
-            Entry::TrialStarted { trial, .. }
-            | Entry::SessionOpened { trial, .. }
-            | Entry::LookedBefore { trial, .. }
-            | Entry::UserSaid { trial, .. }
-            | Entry::PersonaFaulted { trial, .. }
-            | Entry::UserToolCalled { trial, .. }
-            | Entry::TurnFinished { trial, .. }
-            | Entry::ReferenceTurn { trial, .. }
-            | Entry::GraphChanged { trial, .. }
-            | Entry::ConversationEnded { trial, .. }
-            | Entry::Primed { trial, .. }
-            | Entry::ModelAsking { trial, .. }
-            | Entry::ModelAsked { trial, .. }
-            | Entry::Judged { trial, .. }
-            | Entry::AgentOutput { trial, .. }
-            | Entry::AgentRefused { trial, .. }
-            | Entry::TrialDiscarded { trial, .. }
-            | Entry::TrialRestarted { trial, .. }
-            | Entry::TrialContinued { trial, .. }
-            | Entry::TextsCleared { trial }
-            | Entry::TrialFinished { trial, .. } => Some(trial),
-        }
-    };
-}
-
-impl Entry {
-    /// The number of the trial that it is about; `None` for one of the whole run.
-    pub fn trial(&self) -> Option<u32> {
-        of_trial!(self).copied()
-    }
-
-    /// Renumbers the entry's trial. An entry about the whole run is returned unchanged.
-    pub fn with_trial(mut self, number: u32) -> Entry {
-        if let Some(trial) = of_trial!(&mut self) {
-            *trial = number;
-        }
-        self
-    }
 }
 
 #[cfg(test)]

@@ -143,6 +143,8 @@ pub enum GateRule<'a> {
     MinPassRate(f64, Vec<&'a str>, usize),
     /// The longest time in milliseconds, and the 95th percentile.
     LatencyP95(f64, Option<Estimate>),
+    /// The threshold of a metric that applied to no conversation, and the metric's name.
+    Unmeasured(f64, &'a str),
     /// How many repetitions may be run until the models are told apart, how they ended, `None` where they have not, and how many
     /// came to their end.
     Until(u32, Option<RepeatsEnded>, usize),
@@ -155,6 +157,11 @@ pub enum GateRule<'a> {
 }
 
 impl Overview {
+    /// Whether the gate fails for assertions that can't fail, or held before the conversation.
+    pub(super) fn fails_for_what_held_before(&self) -> bool {
+        self.summary.provenance.vacuous == VacuousGate::Fail && self.doubts.say_something()
+    }
+
     /// Whether nothing that the job asks for could have failed the run: it has no gate of any kind, and no metric a threshold.
     pub(super) fn has_no_gate(&self) -> bool {
         let provenance = &self.summary.provenance;
@@ -203,6 +210,8 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
         if lacks_scores(run, &figure.model) {
             lines[own..].iter_mut().for_each(GateLine::leave_open);
         }
+        let unmeasured = unmeasured(run, &figure.model).into_iter();
+        lines.extend(unmeasured.map(|rule| GateLine::new(model, rule, GateState::Undecided)));
     }
     lines.extend(min_validity(run).into_iter().chain(vacuous(run)));
     if let Some(until) = &provenance.until {
@@ -219,10 +228,7 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
 /// Whether conversations with a model have no score, so that no rule is shown to be kept: they may be those that break it. Those that
 /// the persona spoilt are left out where others of their kind have one.
 fn lacks_scores(run: &Overview, model: &str) -> bool {
-    run.groups_of(model).any(|group| {
-        let spoilt = if group.composite.scored > 0 { group.persona_invalid } else { 0 };
-        group.composite.scored + spoilt < group.planned
-    })
+    run.groups_of(model).any(|group| group.outline().lacks_scores(false))
 }
 
 impl<'a> GateLine<'a> {
@@ -257,6 +263,21 @@ fn vacuous(run: &Overview) -> Option<GateLine<'static>> {
     let rule = GateRule::Vacuous(vacuous, held, cases);
     let state = state(vacuous + held + cases == 0);
     (run.summary.provenance.vacuous == VacuousGate::Fail).then(|| GateLine::new(None, rule, state))
+}
+
+/// The thresholds of the metrics that applied to no conversation with a model: nothing shows that they are met.
+fn unmeasured<'a>(run: &'a Overview, model: &'a str) -> Vec<GateRule<'a>> {
+    let mut metrics: Vec<(&str, Score, bool)> = Vec::new();
+    for dimension in run.groups_of(model).flat_map(|group| &group.dimensions) {
+        let Some(threshold) = dimension.threshold else { continue };
+        let applied = dimension.tally.scored + dimension.tally.missing > 0;
+        match metrics.iter_mut().find(|(name, ..)| *name == dimension.name) {
+            Some((_, _, has_applied)) => *has_applied |= applied,
+            None => metrics.push((&dimension.name, threshold, applied)),
+        }
+    }
+    let unmeasured = metrics.into_iter().filter(|(_, _, has_applied)| !has_applied);
+    unmeasured.map(|(name, threshold, _)| GateRule::Unmeasured(threshold.get(), name)).collect()
 }
 
 fn state(is_kept: bool) -> GateState {
@@ -327,7 +348,7 @@ mod tests {
     use super::*;
     use crate::evidence::{Condition, TrialId};
     use crate::record::{Entry, FORMAT_VERSION, Fold, Provenance, Verdict};
-    use crate::score::{Component, Outcome, Scorecard};
+    use crate::score::{Component, Dimension, Outcome, Scorecard, Weight};
 
     /// A run with this least score, whose conversations have these.
     fn run(scores: &[Option<f64>]) -> Overview {
@@ -367,6 +388,45 @@ mod tests {
         assert_eq!(states(&[Some(0.7), None]), [GateState::Undecided; 2]);
         assert_eq!(states(&[Some(0.1), None]), [GateState::Broken; 2]);
         assert_eq!(run(&[Some(0.7), None]).summary.verdict, Verdict::Incomplete);
+    }
+
+    #[test]
+    fn a_threshold_against_which_nothing_was_measured_is_not_met() {
+        let verdict = |components: &[Component], on_inconclusive| {
+            let trials = (1..=components.len() as u32)
+                .map(|number| TrialId {
+                    number,
+                    case: number.to_string(),
+                    model: "m".to_owned(),
+                    condition: Condition::WithFacts,
+                    repeat: 1,
+                })
+                .collect();
+            let gate = GateRules { on_inconclusive, ..GateRules::default() };
+            let provenance = Box::new(Provenance { models: vec!["m".to_owned()], gate, ..Provenance::default() });
+            let (at, id, version) = (chrono::DateTime::UNIX_EPOCH, "a".to_owned(), FORMAT_VERSION);
+            let (templates, job) = (Default::default(), None);
+            let mut fold =
+                Fold::begin(Entry::RunStarted { version, id, at, provenance, job, templates, trials }).unwrap();
+            for (trial, component) in (1..).zip(components) {
+                let own =
+                    Dimension { threshold: Score::new(0.5), ..Dimension::new("own", Weight::ZERO, component.clone()) };
+                let composite = Component::scored(Score::ONE, "");
+                let card = Scorecard { dimensions: vec![own], failure_count: 0, penalty: 0.0, composite };
+                fold.take(Entry::TrialStarted { trial, at, case: None });
+                fold.take(Entry::TrialFinished { trial, at, outcome: Outcome::Graded, scorecard: Some(card) });
+            }
+            fold.take(Entry::RunFinished { at, interrupted: false });
+            let run = fold.end(|_, _| ());
+            (run.summary.verdict, run.summary.has_no_gate)
+        };
+        let (none, good) = (Component::not_applicable("no such thing"), Component::scored(Score::ONE, ""));
+        let nothing = [none.clone(), none.clone()];
+        assert_eq!(verdict(&nothing, OnInconclusive::Tell), (Verdict::Inconclusive, false));
+        assert_eq!(verdict(&nothing, OnInconclusive::Fail).0, Verdict::GateFailed);
+        assert_eq!(verdict(&nothing, OnInconclusive::Pass).0, Verdict::Passed);
+        assert_eq!(verdict(&[none, good], OnInconclusive::Tell).0, Verdict::Passed);
+        assert_eq!(verdict(&[Component::missing("no reply")], OnInconclusive::Tell).0, Verdict::Incomplete);
     }
 
     #[test]

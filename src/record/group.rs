@@ -59,6 +59,8 @@ pub struct TrialGroup {
 pub struct DimensionTally {
     /// Its name.
     pub name: String,
+    /// The metric, where the job calls it otherwise.
+    renamed: Option<Box<str>>,
     /// Its weight.
     pub weight: Weight,
     /// The least mean with which it passes, where the job asks for one.
@@ -76,6 +78,11 @@ pub struct DimensionTally {
 }
 
 impl DimensionTally {
+    /// The metric's name.
+    pub fn metric(&self) -> &str {
+        self.renamed.as_deref().unwrap_or(&self.name)
+    }
+
     /// Whether its mean is below the threshold that the job asks for.
     pub fn is_below(&self) -> bool {
         self.threshold.zip(self.reached()).is_some_and(|(threshold, mean)| mean.is_below(threshold))
@@ -266,14 +273,13 @@ impl TrialGroup {
                 self.failed_assertions += dimension.items.iter().filter(failed).count() as u32;
             }
             let place = self.dimensions.iter().position(|known| known.name == dimension.name).unwrap_or_else(|| {
-                let (name, tally) = (dimension.name.clone(), Tally::default());
-                let (weight, threshold) = (dimension.weight, dimension.threshold);
                 self.dimensions.push(DimensionTally {
-                    name,
-                    weight,
-                    threshold,
+                    name: dimension.name.clone(),
+                    renamed: dimension.metric.as_deref().map(Box::from),
+                    weight: dimension.weight,
+                    threshold: dimension.threshold,
                     has_items: false,
-                    tally,
+                    tally: Tally::default(),
                     failed: PreciseSum::default(),
                     alternative: None,
                     there: None,

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
-use crate::money::Dollars;
+use crate::money::{Amount, Dollars};
 use crate::score::VacuousGate;
 
 /// Everything that is known of a run without its conversations.
@@ -42,6 +42,8 @@ pub struct Overview {
     pub(super) stopped_by_limit: usize,
     /// The most that requests of our own models without a known usage can have cost.
     pub set_aside: SetAside,
+    /// The most that the costliest request can take that did not fit into a limit when the run stopped last.
+    pub refused: Option<Amount>,
     /// Whether lines of the journal are not as they were written, or missing.
     pub(super) is_damaged: bool,
     ledger: Ledger,
@@ -132,6 +134,7 @@ impl Overview {
             unfinished: 0,
             stopped_by_limit: 0,
             set_aside: SetAside::default(),
+            refused: None,
             is_damaged: false,
         }
     }
@@ -198,7 +201,7 @@ impl Overview {
     /// Takes in an entry that is about the whole run.
     pub(super) fn apply(&mut self, entry: Entry) {
         match entry {
-            Entry::LimitReached { why, .. } => self.summary.limit_reached = Some(why),
+            Entry::LimitReached { why, wanted, .. } => (self.summary.limit_reached, self.refused) = (Some(why), wanted),
             Entry::RepeatsEnded { ended, .. } => self.summary.repeats_ended = Some(ended),
             Entry::BaselineCompared { check, .. } => self.summary.baseline = Some(*check),
             Entry::RunFinished { at, interrupted } => {
@@ -219,7 +222,7 @@ impl Overview {
             finished_at, interrupted, limit_reached, provenance, resumed_at, baseline, repeats_ended, ..
         } = &mut self.summary;
         (*finished_at, *interrupted, *limit_reached, *baseline) = (None, false, None, None);
-        *repeats_ended = None;
+        (*repeats_ended, self.refused) = (None, None);
         (provenance.cost_limit, provenance.token_limit, provenance.time_limit) = (cost, tokens, time);
         resumed_at.push(at);
     }

@@ -6,6 +6,7 @@ use std::fmt::{self, Formatter};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::NamePlaces;
 use crate::evidence::{Condition, TrialId};
 
 /// The trials of a run, as they were planned. What those of one group share stands once, and the texts of groups too; where they are
@@ -220,25 +221,13 @@ impl PlannedTrials {
     }
 }
 
-/// The place of a text among those that are known; it is added where it is not.
-fn interned(text: String, known: &mut HashMap<String, u32>, all: &mut Vec<String>) -> u32 {
-    if let Some(place) = known.get(&text) {
-        return *place;
-    }
-    let place = all.len() as u32;
-    all.push(text.clone());
-    known.insert(text, place);
-    place
-}
-
 impl FromIterator<TrialId> for PlannedTrials {
     fn from_iter<I: IntoIterator<Item = TrialId>>(trials: I) -> PlannedTrials {
         let mut planned = PlannedTrials::default();
-        let (mut cases, mut models) = (HashMap::new(), HashMap::new());
+        let (mut cases, mut models) = (NamePlaces::default(), NamePlaces::default());
         let mut places: HashMap<PlannedGroup, u32> = HashMap::new();
         for TrialId { number, case, model, condition, repeat } in trials {
-            let case = interned(case, &mut cases, &mut planned.cases);
-            let model = interned(model, &mut models, &mut planned.models);
+            let (case, model) = (cases.place_of(&case), models.place_of(&model));
             let group = PlannedGroup { case, model, condition };
             let known = places.get(&group).copied();
             let place = known.unwrap_or(planned.groups.len() as u32);
@@ -248,6 +237,7 @@ impl FromIterator<TrialId> for PlannedTrials {
             }
             planned.push(PlannedTrial { number, group: place, repeat }, known.is_none());
         }
+        (planned.cases, planned.models) = (cases.into_names(), models.into_names());
         planned
     }
 }

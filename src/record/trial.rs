@@ -6,7 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::judged::retain;
-use super::{Asker, CallUnderWay, Continued, Discarded, Entry, ModelCall, PlacedJudgement, Replaced, SetAside};
+use super::{
+    Asker, CallUnderWay, Continued, Discarded, Entry, Margins, ModelCall, PlacedJudgement, Replaced, SetAside,
+};
 use crate::evidence::{AgentOutput, AskedQuestion, Ending, Evidence, Judgement, Observed, TrialId, Usage};
 use crate::limiter::Refusals;
 use crate::money::LimitExceeded;
@@ -50,6 +52,9 @@ pub struct TrialRecord {
     /// The most that requests of our own models without a known usage can have cost; of a journal only.
     #[serde(skip)]
     pub set_aside: SetAside,
+    /// What requests of our own models set aside beyond what they took; of a journal only.
+    #[serde(skip)]
+    pub margins: Margins,
     /// Calls of our own models that are under way; of a journal only.
     #[serde(skip)]
     pub under_way: Vec<CallUnderWay>,
@@ -107,6 +112,7 @@ impl TrialRecord {
             is_cleared: false,
             may_lack_turns: false,
             set_aside: SetAside::default(),
+            margins: Margins::default(),
             under_way: Vec::new(),
             places: Vec::new(),
             continued: Vec::new(),
@@ -243,7 +249,7 @@ impl TrialRecord {
         let TrialRecord { started_at, finished_at, outcome, evidence, pending, .. } = held;
         (self.was_primed, self.priming_usage, self.calls) = (held.was_primed, held.priming_usage, held.calls);
         (self.discarded, self.replaced, self.continued) = (held.discarded, held.replaced, held.continued);
-        self.set_aside = held.set_aside;
+        (self.set_aside, self.margins) = (held.set_aside, held.margins);
         match outcome {
             // The persona is to blame for it, however often the run is resumed.
             Some(Outcome::PersonaInvalid { error }) => {
@@ -338,14 +344,8 @@ impl TrialRecord {
 
     /// Whether it is over only because a limit of money or tokens was reached.
     pub fn was_stopped_by_limit(&self) -> bool {
-        self.limit_messages().next().is_some()
-    }
-
-    /// The sentences that say so.
-    pub fn limit_messages(&self) -> impl Iterator<Item = &str> {
         let error = self.outcome.as_ref().filter(|outcome| !outcome.counts()).and_then(Outcome::error);
-        let all = error.into_iter().chain(self.missing().map(Component::why));
-        all.filter(|sentence| LimitExceeded::is_limit_message(sentence))
+        error.into_iter().chain(self.missing().map(Component::why)).any(LimitExceeded::is_limit_message)
     }
 
     /// The figures that are missing.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DimensionTally, GateState, Overview, TrialGroup, gate_lines};
-use crate::score::{OnInconclusive, VacuousGate};
+use super::{GateState, Overview, gate_lines};
+use crate::score::OnInconclusive;
 
 /// The verdict on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,18 +29,9 @@ impl Verdict {
         if summary.interrupted {
             return Verdict::Interrupted;
         }
-        let vacuous = summary.provenance.vacuous == VacuousGate::Fail && run.doubts.say_something();
         // Results that are missing only for the gate's own subject fail the gate.
-        // A conversation that the persona spoilt is left out, as long as another one of its kind was run.
-        let excused = |group: &TrialGroup| {
-            let spoilt = if group.composite.scored > 0 { group.persona_invalid } else { 0 };
-            spoilt + if vacuous { group.held_before } else { 0 }
-        };
-        let is_missing = |group: &TrialGroup| {
-            group.composite.scored + excused(group) < group.planned
-                || group.dimensions.iter().any(DimensionTally::lacks_figure)
-        };
-        if Verdict::lacks_whole(run) || run.groups.iter().any(is_missing) {
+        let vacuous = run.fails_for_what_held_before();
+        if Verdict::lacks_whole(run) || run.groups.iter().any(|group| group.outline().lacks_figure(vacuous)) {
             return Verdict::Incomplete;
         }
         let below = summary.provenance.min_score.is_some_and(|gate| {

@@ -11,14 +11,16 @@ use crate::statistics::{Estimate, false_alarms_by_uses};
 /// So many cases that only one run has are named.
 const NAMED: usize = 3;
 
-/// The lines of a gate that has more rules than a least score.
+/// The lines of a gate that has more rules than a least score, or a threshold that nothing was measured against.
 pub(super) fn shown_lines(run: &Overview) -> Vec<GateLine<'_>> {
     let provenance = &run.summary.provenance;
     let is_plain = provenance.gate == GateRules::default()
         && provenance.until.is_none()
         && provenance.min_validity.is_none()
         && provenance.vacuous != VacuousGate::Fail;
-    if is_plain { Vec::new() } else { gate_lines(run) }
+    let lines = gate_lines(run);
+    let has_unmeasured = lines.iter().any(|line| matches!(line.rule, GateRule::Unmeasured(..)));
+    if is_plain && !has_unmeasured { Vec::new() } else { lines }
 }
 
 /// The mark of a line, and its colour.
@@ -76,6 +78,12 @@ fn rule_text(line: &GateLine<'_>) -> String {
             };
             let found = found.map_or_else(|| "no reply was timed".to_owned(), |found| latency_text(found) + few);
             format!("latencyP95 {most}: {found}")
+        }
+        GateRule::Unmeasured(threshold, metric) => {
+            format!(
+                "threshold {threshold} of {}: it applied to no conversation, so that nothing shows it met",
+                plain(metric)
+            )
         }
         GateRule::MinValidity(least, _, 0) => format!("minValidity {least}: no conversation with a persona was run"),
         GateRule::MinValidity(least, played, held) => {

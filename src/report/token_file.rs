@@ -83,7 +83,7 @@ fn part(rows: &[&Spending]) -> Value {
 
 fn sums<'a>(rows: impl Iterator<Item = &'a Spending>, names: [&str; 7]) -> Value {
     let (usage, _, whole) = total(rows);
-    // Whoever is known to have taken nothing took 0.
+    // A role of which every call is known, and that made none, took 0 tokens.
     let nothing = whole && usage.calls == 0;
     let sum = |tokens: Option<u64>| if nothing { Some(0) } else { tokens.filter(|_| whole) };
     let largest = |tokens: Option<u64>| if nothing { Some(0) } else { tokens };

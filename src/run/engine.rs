@@ -152,10 +152,15 @@ impl Engine {
         self.budget.costliest_before(costliest, has_ended);
     }
 
-    /// So much could a step of the run cost that did not fit any more before it was gone on with. Where it still does not fit nothing is
-    /// begun. What was spent is counted first.
-    pub fn fell_short_before(&self, wanted: Amount) {
-        self.budget.spend_tracker.fall_short(wanted);
+    /// The most by which what was set aside for a request of the run was more than it cost, before it was gone on with.
+    pub fn margin_before(&self, margin: Amount) {
+        self.budget.spend_tracker.margin_before(margin);
+    }
+
+    /// So much could a request of the run cost that did not fit any more before it was gone on with. Where it still does not fit nothing
+    /// is begun. What was spent is counted first.
+    pub fn refused_before(&self, most: Amount) {
+        self.budget.spend_tracker.refused_before(most);
     }
 
     /// Waits until a trial may begin; `false` if it may not.
@@ -340,7 +345,8 @@ async fn carry_out(engine: Arc<Engine>, rounds: Rounds<'_>, interrupt: Cancellat
     let limit_exceeded = engine.budget.spend_tracker.limit_exceeded().map(|limit_exceeded| limit_exceeded.to_string());
     let out_of_time = (!whole && time.is_up()).then(|| time.to_string());
     if let Some(why) = engine.cassette.noted_limit(out_of_time.or(limit_exceeded).or(engine.refusals.why())) {
-        engine.sink.append(Entry::LimitReached { at: engine.clock.wall(), why })?;
+        let wanted = engine.budget.spend_tracker.largest_refused();
+        engine.sink.append(Entry::LimitReached { at: engine.clock.wall(), why, wanted })?;
     }
     engine.finish(interrupted).await?;
     Ok(interrupted)

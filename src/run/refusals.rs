@@ -113,7 +113,7 @@ mod tests {
         assert!(refusals.stop());
         let why = refusals.why().unwrap();
         assert!(why.starts_with("the judge refused each of 3 requests: answered 401; once"), "{why}");
-        // Nothing overtakes what could not begin.
+        // An answer that comes late does not let the run go on.
         refusals.add(Asker::Judge, &Ok(()), true);
         assert!(refusals.stop() && refusals.why() == Some(why));
         // One that is answered shows that key and address are right.

@@ -18,7 +18,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("http", &["clock", "secret", "text", "retry", "descriptors"]),
     ("limiter", &["clock", "secret", "retry"]),
     ("money", &["evidence"]),
-    ("prompt", &["evidence"]),
+    ("prompt", &["clock", "evidence"]),
     ("conversation", &["evidence", "text"]),
     ("script", &["clock", "score", "text"]),
     ("metric", &["clock", "evidence", "score", "prompt", "script", "text"]),

@@ -57,6 +57,7 @@ mod seeds;
 mod refusals;
 mod regrade;
 mod regrade_format_1;
+mod regrade_kills;
 mod resume;
 mod resume_continues;
 mod resume_kills;

@@ -16,7 +16,7 @@ const JOB: &str = "target: {user: u, chatbot: c, demo: {}}\nevaluator: {model: s
                    tasks: [{task: Ask for a reminder to call Bob, acceptanceCriteria: \"<b> & a reminder is created\"}]\n";
 
 /// A folder with a run whose judge was scripted, and with its record.
-fn kept() -> tempfile::TempDir {
+pub(super) fn kept() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("job.yml"), JOB).unwrap();
     let output = eval_job(folder.path()).args(["run", "job.yml", "-o", "first.json"]).output().unwrap();
@@ -35,7 +35,7 @@ fn completion(content: &str) -> Reply {
     Reply::Json(200, reply)
 }
 
-fn verdict(score: f64) -> Reply {
+pub(super) fn verdict(score: f64) -> Reply {
     let tasks = json!([{"index": 1, "reason": "as asked", "turnsRead": all_turns(), "score": score}]);
     completion(
         &json!({"tasks": tasks, "tone": {"reason": "polite", "turnsRead": all_turns(), "score": 0.9}}).to_string(),
@@ -49,7 +49,7 @@ fn grading(folder: &Path, judge: &Server, arguments: &[&str]) -> Command {
     command
 }
 
-fn words(output: &Output) -> String {
+pub(super) fn words(output: &Output) -> String {
     let words = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
     String::from_utf8(words).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -63,7 +63,7 @@ fn record(folder: &Path, name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(folder.join(name)).unwrap()).unwrap()
 }
 
-fn run_folder(folder: &Path) -> std::path::PathBuf {
+pub(super) fn run_folder(folder: &Path) -> std::path::PathBuf {
     super::kept_run(folder).unwrap()
 }
 

@@ -93,6 +93,48 @@ fn at_a_limit_that_leaves_nothing_for_the_next_step_a_resumption_sends_nothing_a
 }
 
 #[test]
+fn a_resumption_asks_as_soon_as_the_request_fits_that_did_not_and_not_before() {
+    let (_agent, address) = agent::start("good");
+    let (model, base) = model::start("good");
+    let folder = tempfile::tempdir().unwrap();
+    let own = "{name: openai/own, maxTokens: 100}";
+    let job = format!(
+        "target: {{user: u, chatbot: c, embabel: {{baseUrl: {address}}}}}\nfacts: []\n\
+         evaluator: {{model: {own}}}\nscorer: {{model: {own}}}\n\
+         tasks:\n  - {{task: Ask where the locker is, acceptanceCriteria: It is named}}\n"
+    );
+    fs::write(folder.path().join("job.yml"), job).unwrap();
+    fs::write(folder.path().join("prices.yml"), "models: {openai/own: {input: 1, output: 1}}\n").unwrap();
+    let asked = || model.requests().iter().filter(|request| request.body.contains("\"messages\"")).count();
+    for (flag, unit, first) in [("--token-limit", "tokens", "300"), ("--cost-limit", "dollars", "0.0001")] {
+        let typed = |line: &str, limit: &str| {
+            let (status, printed) = typed(
+                folder.path(),
+                &base,
+                &format!("{line} {flag} {limit} --prices prices.yml --no-progress --rng-seed 5"),
+            );
+            assert_eq!(status, 102, "{limit}: {printed}");
+        };
+        let before = asked();
+        typed("run job.yml", first);
+        let kept = || {
+            let runs = fs::read_dir(folder.path().join("runs")).unwrap().map(|it| it.unwrap().path());
+            let newest = runs.filter(|it| it.join("journal.ndjson").is_file()).max().unwrap();
+            let journal = fs::read_to_string(newest.join("journal.ndjson")).unwrap();
+            let entries = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let wanted = entries.filter(|it| it["kind"] == "limitReached").map(|it| it["wanted"][unit].clone());
+            wanted.collect::<Vec<_>>()
+        };
+        let wanted = kept()[0].as_f64().unwrap();
+        let smallest = if unit == "tokens" { 1.0 } else { 1e-6 };
+        typed("run --resume job.yml", &format!("{:.6}", wanted - smallest).replace(".000000", ""));
+        assert_eq!((asked(), kept()[1].as_f64()), (before, Some(wanted)), "{unit}");
+        typed("run --resume job.yml", &format!("{wanted:.6}").replace(".000000", ""));
+        assert_eq!(asked(), before + 1, "{unit}: {wanted} fits");
+    }
+}
+
+#[test]
 fn a_request_that_was_on_its_way_at_a_kill_counts_as_spent() {
     let agent = Agent::start();
     let desk = Desk::new(&agent, 1);

@@ -14,6 +14,8 @@ use crate::template::{
 };
 use crate::utils::{write_escaped, AutoEscape, BTreeMapKeysDebug, UndefinedBehavior};
 use crate::value::{FunctionArgs, FunctionResult, UndefinedType, Value, ValueRepr};
+#[cfg(feature = "fuel")]
+use crate::vm::fuel::{TimeLimit, MOST_TIME};
 use crate::vm::State;
 use crate::{defaults, functions};
 
@@ -81,7 +83,9 @@ pub struct Environment<'source> {
     #[cfg(feature = "fuel")]
     fuel: Option<u64>,
     #[cfg(feature = "fuel")]
-    deadline: Option<std::time::Instant>,
+    time_limit: Option<TimeLimit>,
+    #[cfg(feature = "fuel")]
+    thread_clock: Option<fn() -> Option<std::time::Duration>>,
     recursion_limit: usize,
 }
 
@@ -125,7 +129,9 @@ impl<'source> Environment<'source> {
             #[cfg(feature = "fuel")]
             fuel: None,
             #[cfg(feature = "fuel")]
-            deadline: None,
+            time_limit: None,
+            #[cfg(feature = "fuel")]
+            thread_clock: None,
             recursion_limit: MAX_RECURSION,
         }
     }
@@ -150,7 +156,9 @@ impl<'source> Environment<'source> {
             #[cfg(feature = "fuel")]
             fuel: None,
             #[cfg(feature = "fuel")]
-            deadline: None,
+            time_limit: None,
+            #[cfg(feature = "fuel")]
+            thread_clock: None,
             recursion_limit: MAX_RECURSION,
         }
     }
@@ -603,14 +611,21 @@ impl<'source> Environment<'source> {
     /// Lets all that is rendered from now on take no longer than this together.
     #[cfg(feature = "fuel")]
     pub fn set_time_limit(&mut self, limit: std::time::Duration) {
-        self.deadline = Some(std::time::Instant::now() + limit);
+        self.time_limit = Some(TimeLimit::new(limit, self.thread_clock));
     }
 
     // eval-job
-    /// When all that is rendered must be over.
+    /// How much processor time a thread has had. What is rendered, on one thread each, is limited by that from now on.
     #[cfg(feature = "fuel")]
-    pub(crate) fn deadline(&self) -> Option<std::time::Instant> {
-        self.deadline
+    pub fn set_thread_clock(&mut self, clock: fn() -> Option<std::time::Duration>) {
+        self.thread_clock = Some(clock);
+    }
+
+    // eval-job
+    /// The time limit of what is rendered from now on.
+    #[cfg(feature = "fuel")]
+    pub(crate) fn time_limit(&self) -> TimeLimit {
+        self.time_limit.unwrap_or_else(|| TimeLimit::new(MOST_TIME, self.thread_clock))
     }
 
     /// Returns the configured fuel.

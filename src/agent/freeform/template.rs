@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::formatter::{percent_encoded, written};
 use super::off_thread::{LIMIT, off_thread};
 use crate::agent::SettingError;
+use crate::clock::thread_time;
 use crate::http::{Url, address_problem, header_problem};
 use crate::secret::Secret;
 use crate::text::{Position, nearest};
@@ -132,6 +133,7 @@ fn environment(values: &Filling) -> Environment<'static> {
     let undefined = if is_of_tool(values) { UndefinedBehavior::Chainable } else { UndefinedBehavior::Strict };
     environment.set_undefined_behavior(undefined);
     environment.set_fuel(Some(STEPS));
+    environment.set_thread_clock(thread_time);
     environment.set_time_limit(LIMIT);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_formatter(written);
@@ -308,6 +310,24 @@ mod tests {
             problem.starts_with("body.a: line 2, column 5: a name in it is not known; did you mean arguments?"),
             "{problem}"
         );
+    }
+
+    #[test]
+    fn what_others_take_of_the_processor_is_not_charged_to_a_template() {
+        let values = Filling::from(Serde(&values("Hi")));
+        let mut environment = environment(&values);
+        environment.set_time_limit(std::time::Duration::from_millis(500));
+        let other = std::thread::spawn(|| {
+            let since = crate::clock::Clock::system().start();
+            while since.elapsed_ms() < 550.0 {}
+        });
+        other.join().unwrap();
+        let filled = rendered(&environment, "body", "{% for i in range(100) %}{{ i }}{% endfor %}", &values).unwrap();
+        assert!(filled.ends_with("9899"), "{filled}");
+        let text = "{% for i in range(1000) %}{% for j in range(1000) %}{% endfor %}{% endfor %}";
+        environment.set_fuel(Some(u64::MAX / 4));
+        environment.set_time_limit(std::time::Duration::from_millis(20));
+        assert!(rendered(&environment, "body", text, &values).is_err(), "its own time is");
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Session for WebSocketSession {
 
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let began = self.connector.context.clock.start();
-        // Whoever does not ask for the greeting does not get it for a reply.
+        // A greeting that was not asked for is not taken for a reply.
         self.greeting().await.inspect_err(|error| attempts.failed(error, false, Some(began.elapsed_ms())))?;
         let reply = self.turn(message).await.map_err(|AttemptFailure { error, maybe_received, .. }| {
             attempts.failed(&error, maybe_received, Some(began.elapsed_ms()));

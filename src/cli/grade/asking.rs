@@ -321,7 +321,7 @@ impl JudgeSession<'_> {
             self.printer.note(&format!("{why}; nothing more is asked of it"));
         }
         if let Some(AskingStopped::LimitReached(why)) = &stopped {
-            journal.append(&Entry::LimitReached { at: clock.wall(), why: why.clone() })?;
+            journal.append(&Entry::LimitReached { at: clock.wall(), why: why.clone(), wanted: None })?;
         }
         journal.append(&Entry::RunFinished { at: clock.wall(), interrupted: stopped.is_some() })?;
         journal.synced().await?;

@@ -107,6 +107,7 @@ fn endings<'a>(parts: impl Iterator<Item = &'a PartRun>) -> Vec<Entry> {
     let ended = ended.and_then(|ended| ended.into_iter().max());
     let at = ended.or_else(|| summaries.iter().map(|run| run.started_at).max()).unwrap_or_default();
     let interrupted = summaries.iter().any(|run| run.interrupted);
-    let limit = (!limits.is_empty()).then(|| Entry::LimitReached { at, why: limits.join("; ") });
+    // What a part could not pay for says nothing of the limits of the whole.
+    let limit = (!limits.is_empty()).then(|| Entry::LimitReached { at, why: limits.join("; "), wanted: None });
     limit.into_iter().chain(ended.map(|at| Entry::RunFinished { at, interrupted })).collect()
 }

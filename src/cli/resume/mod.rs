@@ -21,7 +21,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::planning::PlannedJobs;
 use crate::evidence::Usage;
-use crate::money::{Amount, Dollars, LimitExceeded, Price};
+use crate::money::{Amount, Dollars, Price};
 use crate::plan::{BegunTrial, Refusal, ResumedTrials};
 use crate::record::{Beginning, Entry, Overview, TrialRecord, total};
 use crate::report::count;
@@ -62,16 +62,10 @@ pub(super) struct EarlierCosts {
     pub(super) costliest: Amount,
     /// Whether one has come to its end, so that it is known what one costs.
     pub(super) has_ended: bool,
-    /// The most that a step could cost for which a limit was not enough.
-    pub(super) fell_short: Amount,
-}
-
-impl EarlierCosts {
-    /// Takes in the sentence about a limit that was not enough.
-    fn note_limit(&mut self, sentence: &str) {
-        let wanted = LimitExceeded::wanted_in(sentence).unwrap_or_default();
-        self.fell_short = self.fell_short.max(wanted);
-    }
+    /// The most by which what was set aside for a request was more than it cost.
+    pub(super) margin: Amount,
+    /// The most that the costliest request could cost that did not fit when the run stopped last.
+    pub(super) refused: Amount,
 }
 
 impl ResumeRequest {
@@ -109,7 +103,7 @@ impl ResumeRequest {
         let stored = check::StoredBeginning { first: &first, overview: &overview, note: run.note.as_deref() };
         check::check(stored, &mut planned.jobs[0], args, context)?;
         let StoredTrials { mut held, broken, whole, mut costs, .. } = trials;
-        overview.summary.limit_reached.iter().for_each(|why| costs.note_limit(why));
+        costs.refused = overview.refused.unwrap_or_default();
         held.stopped_at = reopened.stopped_at(&overview.summary);
         held.may_lack_turns = run.note.is_some() || may_be_lost(held.stopped_at, context.clock.booted_at());
         // A secret of today that stands in the journal was sent then.
@@ -120,7 +114,7 @@ impl ResumeRequest {
         if before != overview.summary.provenance.prices {
             // It went on by other prices since: by which of them something was set aside is not known.
             before.clear();
-            costs.fell_short.dollars = Dollars::ZERO;
+            (costs.refused.dollars, costs.margin.dollars) = (Dollars::ZERO, Dollars::ZERO);
         }
         let set_aside = overview.set_aside.amount(&prices.models, &before);
         Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode, set_aside, costs })
@@ -207,14 +201,12 @@ impl StoredTrials {
         let number = trial.trial.number;
         let spent = cost(trial, &self.prices);
         self.costs.costliest = self.costs.costliest.max(spent);
+        self.costs.margin = self.costs.margin.max(trial.margins.largest(&self.prices));
         self.costs.has_ended |= trial.finished_at.is_some();
         let is_left = match self.mode {
             ResumeMode::Unfinished => trial.finished_at.is_none() || trial.was_stopped_by_limit(),
             ResumeMode::Errors => trial.is_to_be_retried(),
         };
-        if is_left {
-            trial.limit_messages().for_each(|why| self.costs.note_limit(why));
-        }
         if !is_left {
             self.held.finished.insert(number);
             self.broken += usize::from(trial.is_to_be_retried());

@@ -21,7 +21,7 @@ const LEAST_IN_BRACKETS: usize = 2;
 pub(super) fn accounts<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
     let plain = turn.plain();
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if turn.marks() & GOAL == 0 && plain.is_ascii() && !plain.contains(['(', '[']) {
         return None;
     }

@@ -33,7 +33,7 @@ fn speaks_for_others<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let has_we = |text: &TextView<'_>| {
         text.marks() & WE != 0 || !text.raw.is_ascii() && JOINED_WE.iter().any(|word| text.plain().contains(word))
     };
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if turn.places().len() > MOST || !has_we(turn) {
         return None;
     }

@@ -157,7 +157,7 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
 /// A turn of a few characters of a script without spaces, or of Korean, where a name is asked for.
 fn bare_name<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if turn.raw.is_ascii() {
         return None;
     }
@@ -189,7 +189,7 @@ fn bare_address<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let agent = scene.last_agent().filter(|agent| agent.asks() || agent.has(List::Awaits))?;
     let words: Vec<&str> = turn.raw.split_whitespace().collect();
     let has_number = words.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if !has_number || words.len() > MOST_AROUND_NAME || turn.raw.contains('?') {
         return None;
     }

@@ -35,7 +35,7 @@ const YOU: [&str; 21] = [
 pub(super) fn speaks_of_user<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
     let plain = turn.plain();
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if turn.marks() & PLAYS == 0 && plain.is_ascii() {
         return None;
     }
@@ -68,7 +68,7 @@ pub(super) fn speaks_of_user<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
 /// The sentence that says what the turn has to say next, to nobody.
 pub(super) fn planned<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if turn.marks() & NOW == 0 {
         return None;
     }

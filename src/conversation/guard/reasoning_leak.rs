@@ -177,7 +177,7 @@ const LEAST_OF_FACT: usize = 4;
 /// Two words of which one says who plays along and the other what the conversation is made from, where the case has neither.
 fn meta(scene: &Scene<'_>) -> Option<String> {
     let turn = scene.text();
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if turn.marks() & META == 0 && turn.plain().is_ascii() {
         return None;
     }

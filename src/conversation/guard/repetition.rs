@@ -90,7 +90,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 fn quotes_itself<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
     let plain = turn.plain();
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     let (before, rest) = plain.split_once(['"', '>'])?;
     let end = if plain[before.len()..].starts_with('>') { rest.find('\n') } else { rest.find('"') };
     let quote = &rest[..end.unwrap_or(rest.len())];
@@ -120,7 +120,7 @@ fn copied_whole<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
         text.split(|c: char| !crate::text::is_of_word(c)).filter(|it| !it.is_empty()).map(str::to_owned).collect()
     };
     let plain = turn.plain().trim();
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     let agent = scene.last_agent().filter(|agent| agent.plain().trim().len().abs_diff(plain.len()) <= MOST_MARKS)?;
     let is_said_often = || turn.outside(&SAID_OFTEN).0 <= MOST_SAID_OFTEN;
     (words(agent.plain()) == words(plain) && !is_said_often() && !turn.is_quoted(0)).then_some(plain)

@@ -92,7 +92,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 /// the settings".
 fn instructs_as_agent<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let (turn, agent) = (scene.text(), scene.last_agent()?);
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if !turn.words().any(|word| PLEASE.contains(&word) || ADDRESSED.contains(&word)) {
         return None;
     }
@@ -308,7 +308,7 @@ fn find_copied<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let is_in = |agent: &TextView<'_>, sentence: &str| agent.plain().contains(sentence) && is_whole(agent, sentence);
     let is_said = |sentence: &&str| scene.agents().any(|agent| is_in(agent, sentence));
     let is_own = |sentence: &str| scene.users().any(|user| user.plain().contains(sentence));
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if !sentences().all(|sentence| is_said(&sentence) || words(sentence) <= 1 || is_own(sentence)) {
         return None;
     }

@@ -54,7 +54,7 @@ pub(super) fn read_out<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
         let is_short = is_inquiry || !PHRASES.is_english(task) && task.plain().trim() == turn.plain().trim();
         let least = if is_short { LEAST_OF_INQUIRY } else { LEAST };
         let first = task.words().next();
-        // By far the most turns end here.
+        // A cheap test that rules most turns out.
         task.places().len() >= least
             && turn.words().any(|word| Some(word) == first)
             && turn.places().len() + task.places().len() / PER_SLIP >= task.places().len()

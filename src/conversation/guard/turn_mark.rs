@@ -67,7 +67,7 @@ const LONGEST_GOAL: usize = 10;
 /// A goal that the turn names by its number, where the case and the conversation know of none.
 pub(super) fn numbered_goal<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if !may_number_goal(&turn.raw) {
         return None;
     }
@@ -93,7 +93,7 @@ pub(super) fn names_writer<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let (before, rest) = turn.raw.split_once([':', '：'])?;
     let is_mark = |c: char| c.is_whitespace() || "*#_[]()".contains(c);
     let name = before.trim_start_matches(is_mark).split('(').next()?.trim_end_matches(is_mark);
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if name.len() > LONGEST_WRITER {
         return None;
     }
@@ -124,7 +124,7 @@ const MOST_OF_LABEL: usize = 2;
 /// The mark before the turn, where neither a task nor the assistant speaks of such turns, as in a game.
 pub(super) fn turn_mark<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
-    // By far the most turns end here.
+    // A cheap test that rules most turns out.
     if !may_be_marked(&turn.raw) {
         return None;
     }

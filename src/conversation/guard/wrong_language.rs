@@ -5,6 +5,7 @@ use super::scene::Scene;
 use super::text_view::TextView;
 use super::words::{Script, Word};
 use super::{Fault, fault};
+use crate::evidence::DEFAULT_SIGNOFF;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
@@ -12,8 +13,8 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let script_of_turn = turn.script()?;
     let has_user = scene.users().next().is_some();
     let mut allowed: Vec<&TextView<'_>> = scene.messages.iter().map(|(_, text)| text).collect();
-    // The phrase that ends the conversation is in its language.
-    if !has_user && is_of_signoff(scene) {
+    // A phrase of the job's own that ends the conversation is in its language.
+    if !has_user && scene.input.signoff != DEFAULT_SIGNOFF && is_of_signoff(scene) {
         return None;
     }
     if !has_user || allowed.iter().all(|text| text.script().is_none()) {
@@ -160,4 +161,29 @@ pub(super) fn language(scores: &[f32; 32]) -> Option<usize> {
     let (language, most) = best(scores);
     let next = (0..32).filter(|at| *at != language).map(|at| scores[at]).fold(0.0, f32::max);
     (most >= 1.2 && most >= next * 1.5 + 0.3).then_some(language)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::conversation::guard::{GuardInput, check};
+    use crate::evidence::{DEFAULT_SIGNOFF, Guard, Message, Role};
+
+    #[test]
+    fn an_opening_is_in_the_language_of_the_conversation_or_of_a_sign_off_that_the_job_names() {
+        let (tasks, greeting) = (
+            ["Frage nach, wann die Müllabfuhr in der Lindenstraße kommt und ob sie auch das Altpapier mitnimmt"],
+            [Message::new(Role::Assistant, "Guten Tag! Was kann ich heute für Sie tun?")],
+        );
+        let is_found = |signoff: &str, transcript: &[Message], turn: &str| {
+            let input = GuardInput { tasks: &tasks, signoff, transcript, turn, ..GuardInput::default() };
+            check(&input).iter().any(|finding| finding.guard == Guard::WrongLanguage)
+        };
+        let english = "Hello, could you tell me when they collect the bins in my street, and whether they take paper?";
+        let german = "Hallo, wann kommt bei uns in der Straße die Müllabfuhr, und nimmt sie das Altpapier mit?";
+        for transcript in [&[][..], &greeting] {
+            assert!(is_found(DEFAULT_SIGNOFF, transcript, english));
+            assert!(!is_found(DEFAULT_SIGNOFF, transcript, german));
+            assert!(!is_found("Thanks, that was all that I wanted to know", transcript, english));
+        }
+    }
 }

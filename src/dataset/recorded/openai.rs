@@ -59,7 +59,7 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
     let kind = fields.get("type").and_then(|kind| kind.node.text()).unwrap_or_default();
     match kind {
         "function_call" => {
-            let call = call_said(value.node, "call_id")?;
+            let call = call_of(value.node, "call_id")?;
             return Some(Spoken { role: "assistant".into(), calls: vec![call], ..Spoken::default() });
         }
         "function_call_output" => {
@@ -95,12 +95,12 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
         message.text = fields.get("refusal").and_then(|refusal| refusal.node.text().map(str::to_owned)).or(spoken);
     }
     for call in fields.items("tool_calls") {
-        match call_said(call.node, "id") {
+        match call_of(call.node, "id") {
             Some(call) => message.calls.push(call),
             None => call.error("this call names no function"),
         }
     }
-    message.calls.extend(fields.get("function_call").and_then(|call| call_said(call.node, "id")));
+    message.calls.extend(fields.get("function_call").and_then(|call| call_of(call.node, "id")));
     if matches!(message.role.as_ref(), "tool" | "function") {
         let result = Some(message.text.take().map_or(Value::Null, |text| json_within(Value::String(text))));
         let (id, tool) = (fields.text("tool_call_id"), fields.text("name").unwrap_or_default());
@@ -169,32 +169,56 @@ fn said_in<'a>(part: &'a JsonNode<'_>) -> Option<&'a str> {
     part.text().or_else(|| part.get("text").or_else(other)?.text())
 }
 
-/// A call: `{"id", "function": {"name", "arguments"}}`, or flat.
-fn call_said(call: &JsonNode<'_>, id: &str) -> Option<DatasetCall> {
-    let function = call.get("function").unwrap_or(call);
-    // A function without parameters is called with a blank text by many servers.
-    let is_blank = |args: &&JsonNode<'_>| args.text().is_some_and(|args| args.trim().is_empty());
-    let args = function.get("arguments").filter(|args| !is_blank(args)).map(|args| match args.text() {
-        Some(text) => json_of(text),
-        None => args.to_json(),
-    });
-    Some(DatasetCall {
-        id: call.get(id).and_then(JsonNode::text).map(str::to_owned),
-        tool: function.get("name")?.text()?.to_owned(),
-        args,
-        ..DatasetCall::default()
-    })
+/// JSON of which a call is read: with its place in a file, or without.
+pub(super) trait CallJson {
+    /// The value of a key.
+    fn at(&self, key: &str) -> Option<&Self>;
+    /// The text that it is.
+    fn as_text(&self) -> Option<&str>;
+    /// The whole value.
+    fn value(&self) -> Value;
 }
 
-/// The same of a value.
-pub(super) fn call_of(value: Value, id: &str) -> Option<DatasetCall> {
-    let function = value.get("function").unwrap_or(&value);
-    // A function without parameters is called with a blank text by many servers.
-    let is_blank = |args: &Value| args.as_str().is_some_and(|args| args.trim().is_empty());
-    let args = function.get("arguments").filter(|args| !is_blank(args)).cloned().map(json_within);
+impl CallJson for JsonNode<'_> {
+    fn at(&self, key: &str) -> Option<&Self> {
+        self.get(key)
+    }
+
+    fn as_text(&self) -> Option<&str> {
+        self.text()
+    }
+
+    fn value(&self) -> Value {
+        self.to_json()
+    }
+}
+
+impl CallJson for Value {
+    fn at(&self, key: &str) -> Option<&Self> {
+        self.get(key)
+    }
+
+    fn as_text(&self) -> Option<&str> {
+        self.as_str()
+    }
+
+    fn value(&self) -> Value {
+        self.clone()
+    }
+}
+
+/// A call: `{"id", "function": {"name", "arguments"}}`, or flat.
+pub(super) fn call_of(call: &impl CallJson, id: &str) -> Option<DatasetCall> {
+    let function = call.at("function").unwrap_or(call);
+    let args = function.at("arguments").and_then(|args| match args.as_text() {
+        // A function without parameters is called with a blank text by many servers.
+        Some(text) if text.trim().is_empty() => None,
+        Some(text) => Some(json_of(text)),
+        None => Some(args.value()),
+    });
     Some(DatasetCall {
-        id: value.get(id).and_then(Value::as_str).map(str::to_owned),
-        tool: function.get("name")?.as_str()?.to_owned(),
+        id: call.at(id).and_then(CallJson::as_text).map(str::to_owned),
+        tool: function.at("name")?.as_text()?.to_owned(),
         args,
         ..DatasetCall::default()
     })

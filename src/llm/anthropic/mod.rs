@@ -40,7 +40,7 @@ pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmEr
 
 impl Anthropic {
     fn url(&self, path: &str) -> Url {
-        // Whoever writes the version into the address means the same.
+        // An address with the version in it means the same.
         self.base.join([if self.base.ends_with("v1") { "" } else { "v1" }, path])
     }
 }

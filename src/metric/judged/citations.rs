@@ -31,8 +31,8 @@ impl Citations {
 }
 
 /// The most quotes of one verdict, and the most characters of each, that a judge is asked for.
-const MOST_QUOTES: u32 = 8;
-const LONGEST_QUOTE: u32 = 400;
+pub(in crate::metric) const MOST_QUOTES: u32 = 8;
+pub(in crate::metric) const LONGEST_QUOTE: u32 = 400;
 
 /// The properties of an entry that hold it, in their order.
 pub(in crate::metric) fn citations_schema() -> Map<String, Value> {

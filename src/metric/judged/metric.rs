@@ -175,7 +175,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
     ) -> Result<(Vec<ItemVerdict>, Vec<String>), ReplyError> {
         let judging = self.measure.judging();
         let (verdicts, problems) = read_verdicts(raw, self.measure.scale(), items, judging)?;
-        // Whoever has tasks wants something.
+        // A user with tasks wanted something: a judge that found nothing is asked again.
         let must_find = self.measure.finds_items() && !judging.strict && !input.tasks.is_empty();
         if must_find && items.is_empty() && verdicts.is_empty() && problems.is_empty() {
             return Err(ReplyError::NothingFound);

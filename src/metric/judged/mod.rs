@@ -24,7 +24,7 @@ mod units;
 pub use alternatives::score_alternatives;
 pub use blocks::{Block, blocks, validity};
 pub use citations::Citations;
-pub(super) use citations::citations_schema;
+pub(super) use citations::{LONGEST_QUOTE, MOST_QUOTES, citations_schema};
 pub use item::{EvidenceRule, JudgeItem, JudgeItems};
 pub(super) use measure::JudgeMeasure;
 pub(super) use metric::JudgedMetric;

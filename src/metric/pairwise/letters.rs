@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::judged::SPREAD;
+use super::MAX_REASON;
 use crate::evidence::{Judgement, Observed, ReplySchema, ReplyToken, ScoreAlternative};
 use crate::metric::ReplyError;
 use crate::score::Score;
@@ -36,7 +37,7 @@ pub(super) fn reply_schema() -> ReplySchema {
         schema: json!({
             "type": "object",
             "properties": {
-                "reason": { "type": "string", "maxLength": 800, "description": "Before the letters." },
+                "reason": { "type": "string", "maxLength": MAX_REASON, "description": "Before the letters." },
                 KEYS[0]: letter,
                 KEYS[1]: letter,
             },

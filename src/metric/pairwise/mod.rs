@@ -37,6 +37,9 @@ impl Default for PairwiseConfig {
     }
 }
 
+/// The most characters of a reason that a judge is asked for.
+const MAX_REASON: u32 = 800;
+
 /// Which conversation the judge reads first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::judged::is_quoted_from;
-use super::Messages;
+use super::super::judged::{LONGEST_QUOTE, MOST_QUOTES, is_quoted_from};
+use super::{MAX_REASON, Messages};
 use crate::evidence::ReplySchema;
 use crate::metric::ReplyError;
 use crate::score::Component;
@@ -58,7 +58,7 @@ pub(super) fn reply_schema() -> ReplySchema {
         "type": "object",
         "properties": {
             "conversation": { "type": "string", "enum": ["first", "second"] },
-            "text": { "type": "string", "maxLength": 400 },
+            "text": { "type": "string", "maxLength": LONGEST_QUOTE },
         },
         "required": ["conversation", "text"],
         "additionalProperties": false,
@@ -68,8 +68,8 @@ pub(super) fn reply_schema() -> ReplySchema {
         schema: json!({
             "type": "object",
             "properties": {
-                "reason": { "type": "string", "maxLength": 800, "description": "Before the decision." },
-                "quotes": { "type": "array", "items": quote, "maxItems": 8 },
+                "reason": { "type": "string", "maxLength": MAX_REASON, "description": "Before the decision." },
+                "quotes": { "type": "array", "items": quote, "maxItems": MOST_QUOTES },
                 "verdict": { "type": "string", "enum": ["first", "second", "equal"] },
             },
             "required": ["reason", "quotes", "verdict"],

@@ -221,7 +221,7 @@ impl TrajectoryMetric {
             let calls = expected.calls.as_deref().unwrap_or_default();
             let input = TrajectoryInput { expected: calls, actual, deadline: Some(deadline), ..Default::default() };
             for pair in matcher.fuzzy_pairs(input).unwrap_or_default() {
-                // Nothing is to be asked about nothing: letters tell.
+                // A blank text is compared by its letters: there is no meaning to ask about.
                 if !is_blank(&pair.expected) && !is_blank(&pair.actual) && known.insert(pair.clone()) {
                     pairs.push(pair);
                 }

@@ -361,10 +361,49 @@ fn a_request_that_nothing_more_was_heard_of_counts_as_what_it_can_have_cost() {
 }
 
 #[test]
+fn what_did_not_fit_is_known_until_the_run_goes_on_and_what_requests_set_aside_beyond_what_they_took() {
+    let aside = |tokens| Amount { tokens, ..Amount::default() };
+    let call = |usage| ModelCall { at: AT, asker: Asker::Judge, model: "j".to_owned(), usage };
+    let asking = |number, tokens, usage: Usage| Entry::ModelAsking {
+        trial: 1,
+        number,
+        call: call(usage.plus(Usage::from_counts(None, None))),
+        set_aside: aside(tokens),
+    };
+    let asked = |number, usage, left: Option<u64>| Entry::ModelAsked {
+        trial: 1,
+        number: Some(number),
+        call: call(usage),
+        set_aside: left.map(aside),
+    };
+    let (used, none) = (|tokens| Usage::from_counts(Some(tokens), Some(1)), Usage::default());
+    let limit = |wanted| Entry::LimitReached { at: AT, why: "limits.tokens".to_owned(), wanted };
+    let of = |entries: Vec<Entry>| {
+        let (trials, run) = folded([held(1, "once"), entries].concat());
+        (run.refused.map(|it| it.tokens), trials[0].margins.largest(&BTreeMap::new()).tokens)
+    };
+    assert_eq!(of(vec![asking(1, 40, none), asked(1, used(9), None), limit(Some(aside(70)))]), (Some(70), 30));
+    // Its first reply was blank, and paid; of the second request it is not known what it took.
+    let twice = vec![asking(1, 40, none), asking(1, 50, used(9)), asked(1, used(9).plus(used(19)), None)];
+    assert_eq!(of(twice), (None, 30));
+    assert_eq!(of(vec![asking(1, 40, none), asked(1, Usage::from_counts(None, None), Some(40))]), (None, 0));
+    let again = |end: Vec<Entry>| {
+        let before = vec![asking(1, 40, none), asked(1, used(9), None), limit(Some(aside(70))), resumed()];
+        of([before, vec![Entry::TrialRestarted { trial: 1, at: AT }], end].concat())
+    };
+    assert_eq!((again(vec![]), again(vec![limit(Some(aside(60)))])), ((None, 30), (Some(60), 30)));
+    let old: Entry = serde_json::from_str(
+        r#"{"kind":"limitReached","at":"2026-11-20T23:32:40Z","why":"limits.tokens (300) is less than one request can take (11429)"}"#,
+    )
+    .unwrap();
+    assert_eq!(of(vec![old]), (None, 0), "an earlier version kept a sentence only: it is asked afresh");
+}
+
+#[test]
 fn a_run_that_was_resumed_and_killed_has_not_ended() {
     let entries = [
         held(1, "broke"),
-        vec![over(1, broken()), Entry::LimitReached { at: AT, why: "limits.tokens".to_owned() }],
+        vec![over(1, broken()), Entry::LimitReached { at: AT, why: "limits.tokens".to_owned(), wanted: None }],
         vec![Entry::RunFinished { at: AT, interrupted: true }, resumed(), Entry::TrialRestarted { trial: 1, at: AT }],
         held(1, "cut off"),
     ];

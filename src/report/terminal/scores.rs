@@ -151,7 +151,7 @@ fn reasons(page: &mut Page, run: &Run<'_>, first: &TrialGroup) {
         return;
     }
     // What a simulated user did is no score of the agent's: its parts don't say that the conversation is lost.
-    let is_users = |it: &DimensionTally| it.name == "simulatedUser";
+    let is_users = |it: &DimensionTally| it.metric() == "simulatedUser";
     let dimensions = first.dimensions.iter().filter(|it| is_users(it) || (!it.has_items && it.weight > Weight::ZERO));
     for dimension in dimensions {
         let mut whys: Vec<(String, Vec<String>)> = Vec::new();

@@ -18,6 +18,8 @@ struct Made {
     scores: Vec<Option<f64>>,
     gate: Option<f64>,
     why: String,
+    /// Whether a metric of the simulated user has no figure.
+    is_user_unjudged: bool,
 }
 
 fn at() -> DateTime<Utc> {
@@ -51,13 +53,21 @@ impl Made {
             items,
             ..Dimension::new(name, Weight::ONE, scored(score))
         };
+        // With parts, and a name of the job's own.
+        let user = self.is_user_unjudged.then(|| Dimension {
+            metric: Some("simulatedUser".to_owned()),
+            threshold: Score::new(0.5),
+            items: vec![item("says", 1.0)],
+            ..Dimension::new("caller", Weight::ZERO, Component::missing("no usable verdict on the user"))
+        });
+        let dimensions = vec![
+            dimension("timing", Vec::new()),
+            dimension("tasks", vec![item("say", score), item("ask", 1.0)]),
+            dimension("assertions", vec![item("holds", f64::from(u8::from(score > 0.5)))]),
+            Dimension::new("tone", Weight::ZERO, scored(score)),
+        ];
         Scorecard {
-            dimensions: vec![
-                dimension("timing", Vec::new()),
-                dimension("tasks", vec![item("say", score), item("ask", 1.0)]),
-                dimension("assertions", vec![item("holds", f64::from(u8::from(score > 0.5)))]),
-                Dimension::new("tone", Weight::ZERO, scored(score)),
-            ],
+            dimensions: dimensions.into_iter().chain(user).collect(),
             failure_count: 1,
             penalty: 0.3,
             composite: scored(score),
@@ -143,6 +153,7 @@ fn made() -> impl Strategy<Value = Made> {
             scores,
             gate,
             why,
+            is_user_unjudged: false,
         })
 }
 
@@ -165,6 +176,7 @@ fn some(models: &[&str], cases: usize, scores: &[f64]) -> Made {
         scores: scores.iter().copied().map(Some).collect(),
         gate: Some(0.87),
         why: "why".to_owned(),
+        is_user_unjudged: false,
     }
 }
 
@@ -175,6 +187,12 @@ fn a_figure_and_a_gate_that_look_equal_are_distinguished() {
     assert!(page.contains("\nScore 0.867 (mean of"), "{page}");
     let page = some(&["a", "b"], 1, &[0.9, 0.9, 0.901, 0.901]).page(80, false);
     assert!(page.contains("0.900") && page.contains("0.901  +0.001"), "{page}");
+}
+
+#[test]
+fn a_figure_of_the_simulated_user_that_is_missing_is_told_whatever_its_name() {
+    let page = Made { is_user_unjudged: true, ..some(&["m"], 1, &[0.9]) }.page(80, false);
+    assert!(page.contains("\n  caller: no usable verdict on the user\n"), "{page}");
 }
 
 #[test]

@@ -97,7 +97,8 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
             return ("no gate", format!("{figure}{what}"));
         }
         (Verdict::Passed, gate) if nothing(overview).is_some() => {
-            let gate = gate.map_or("no gate is set".to_owned(), |gate| format!("the gate is {gate}"));
+            let gate =
+                gate.map_or_else(|| thresholds_or_none(overview).to_owned(), |gate| format!("the gate is {gate}"));
             let what = nothing(overview).unwrap_or_default();
             return ("passed without a check", format!("{figure}{gate}, and {what}"));
         }
@@ -115,7 +116,7 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
             }
         }
         (Verdict::Passed, Some(gate)) => format!("{figure}the gate is {gate}"),
-        (Verdict::Passed, None) => format!("{figure}no gate is set"),
+        (Verdict::Passed, None) => format!("{figure}{}", thresholds_or_none(overview)),
         (Verdict::GateFailed, Some(gate)) if below > 0 => match record.figures.len() {
             1 => format!("{figure}the gate is {gate}"),
             all => format!("{below} of {all} models below the gate of {gate}"),
@@ -150,6 +151,15 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
         (Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted, _) => String::new(),
     };
     (record.verdict.label(), words)
+}
+
+/// What a run that passed without a least score passes by.
+fn thresholds_or_none(overview: &Overview) -> &'static str {
+    let mut metrics = overview.groups.iter().flat_map(|group| &group.dimensions);
+    match metrics.any(|metric| metric.threshold.is_some() && metric.tally.scored > 0) {
+        true => "each metric reaches its threshold",
+        false => "no gate is set",
+    }
 }
 
 /// Why a run that passed shows nothing of the agent.
@@ -312,7 +322,7 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
     for words in at_once_text(&comparisons, rules).into_iter().chain(looks_text(rules)) {
         page.paragraph(0, Ink::dim, &words);
     }
-    // Of what was not held nothing is shown.
+    // A comparison without any pair is not shown.
     let is_held = comparisons.iter().any(|comparison| comparison.pairs > 0);
     if shown.len() < comparisons.len() && is_held {
         page.paragraph(0, Ink::dim, &few(run.overview, first));
@@ -361,7 +371,7 @@ pub(super) fn real_models(page: &mut Page, run: &Run<'_>) {
         .filter(|(scripted, _)| *scripted)
         .map(|(_, flag)| format!(" \\\n    {flag} openai/gpt-4.1-mini"))
         .collect();
-    // Whoever copies a command must get it whole.
+    // A command that is copied must be whole.
     let models = match provenance.has_named_models {
         true => format!(" \\\n    --model {}", plain(&provenance.models.join(","))),
         false => String::new(),

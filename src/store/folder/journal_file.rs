@@ -120,6 +120,14 @@ impl JournalFile {
         Ok(ListedRun::from(&summary))
     }
 
+    /// How it began, as its first line says; as a list shows it where that can't be read.
+    pub(super) fn begun(self) -> Result<ListedRun, StoreError> {
+        match first_line(&self.file).filter(ListedRun::is_readable) {
+            Some(run) => Ok(run),
+            None => self.listed(),
+        }
+    }
+
     /// Writes `summary.json` beside the journal.
     ///
     /// # Errors

@@ -57,8 +57,8 @@ impl JournalFile {
         }
     }
 
-    /// Reads it once for its trials alone, with their texts or without them, in the order in which they ended; no trial can be asked for
-    /// afterwards, and nothing is held of those that are over.
+    /// Reads it once for its trials alone, with their texts or without them, in the order in which they ended; no trial and not its job can
+    /// be asked for afterwards, and nothing is held of those that are over.
     ///
     /// # Errors
     /// As those of [`StoredRun::read`].
@@ -87,8 +87,8 @@ impl JournalFile {
         self.fold(FoldOptions { texts: true, places: true }, &mut |_, trial| each(trial))
     }
 
-    /// Reads it once, trial by trial in the order in which they ended, without texts and for the last time: no trial can be asked for
-    /// afterwards, and less is held of each.
+    /// Reads it once, trial by trial in the order in which they ended, without texts and for the last time: no trial and not its job can be
+    /// asked for afterwards, and less is held of each.
     ///
     /// # Errors
     /// As those of [`StoredRun::read`].
@@ -228,6 +228,12 @@ impl JournalFile {
         Ok((fold, next))
     }
 
+    /// Lets go of the job, its templates and the plan.
+    fn forget_beginning(&mut self) {
+        (self.job, self.plan) = (None, Arc::default());
+        self.templates.clear();
+    }
+
     fn fold(
         &mut self,
         options: FoldOptions,
@@ -252,9 +258,13 @@ impl JournalFile {
         let later = later(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
         let later = later.with_prices(self.prices.clone());
         let mut entries = self.entries(&file)?;
+        if !options.places {
+            // What `planned` has read of it: the first line is read again.
+            self.forget_beginning();
+        }
         let (fold, mut next) = self.begin(&mut entries, of)?;
         if !options.places {
-            self.plan = Arc::default();
+            self.forget_beginning();
         }
         let mut fold = fold.map(|fold| fold.with_later(later));
         let (mut repeats, mut places) = (None, LinePlaces::default());

@@ -190,7 +190,7 @@ impl RunsFolder {
     /// # Errors
     /// When none or several fit, or when it can't be read.
     pub fn open_unattended(&self, id: Option<&str>) -> Result<JournalFile, StoreError> {
-        let by_persona = |name: &&String| listed(&self.path.join(name)).is_ok_and(|run| !run.provenance.by_person);
+        let by_persona = |name: &&String| begun(&self.path.join(name)).is_ok_and(|run| !run.provenance.by_person);
         let newest = match id {
             None => self.names()?.iter().rev().find(by_persona).cloned(),
             Some(_) => None,
@@ -258,6 +258,14 @@ pub(super) fn listed(folder: &Path) -> Result<ListedRun, StoreError> {
     match summary::read(folder) {
         Some(run) => Ok(run),
         None => JournalFile::open(folder)?.listed(),
+    }
+}
+
+/// The run in this folder, as a list shows it, or at least how it began: of one without a summary only the first line is read.
+fn begun(folder: &Path) -> Result<ListedRun, StoreError> {
+    match summary::read(folder) {
+        Some(run) => Ok(run),
+        None => JournalFile::open(folder)?.begun(),
     }
 }
 

@@ -30,7 +30,7 @@ type Closure<'env> = BTreeMap<&'env str, Value>;
 
 mod context;
 #[cfg(feature = "fuel")]
-mod fuel;
+pub(crate) mod fuel;
 mod loop_object;
 #[cfg(feature = "macros")]
 mod macro_object;

@@ -126,7 +126,7 @@ impl<'template, 'env> State<'template, 'env> {
             fuel_tracker: ctx
                 .env()
                 .fuel()
-                .map(|fuel| FuelTracker::new(fuel, ctx.env().deadline())),
+                .map(|fuel| FuelTracker::new(fuel, ctx.env().time_limit())),
             #[cfg(feature = "debug")]
             undefined_origins: Default::default(),
             ctx,

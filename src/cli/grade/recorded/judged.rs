@@ -37,7 +37,7 @@ pub(super) fn ask_judge(
             Ok(JudgeAnswers { grading, stopped, .. }) => {
                 if let Some(AskingStopped::LimitReached(why)) = &stopped {
                     let (at, why) = (keeper.context.clock.wall(), why.clone());
-                    keeper.kept.append(Entry::LimitReached { at, why })?;
+                    keeper.kept.append(Entry::LimitReached { at, why, wanted: None })?;
                 }
                 again.asked(grading, stopped);
                 is_judged = true;

@@ -56,7 +56,7 @@ fn double(database: &Database, constraint: &Constraint) -> Result<Option<Double>
     let mut look = |id: &dyn Fn() -> String, properties: &Properties| {
         let values: Option<Vec<(&String, &Engine)>> =
             constraint.subject.properties.iter().map(|name| Some((name, properties.get(name)?))).collect();
-        // Who lacks one of the properties is not held to the constraint.
+        // A node that lacks one of the properties is not held to the constraint.
         let Some(values) = values else { return ControlFlow::Continue(()) };
         let key = values.iter().map(|(_, value)| key(value)).collect::<Vec<_>>().join("\u{0}");
         match seen.get(&key) {

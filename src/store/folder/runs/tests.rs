@@ -208,6 +208,32 @@ fn the_newest_run_that_is_meant_is_no_persons_conversation() {
     let path = |run: JournalFile| run.path().to_path_buf();
     assert!(path(runs.open_unattended(None).unwrap()).starts_with(&night));
     assert!(path(runs.open(None).unwrap()).starts_with(&newer));
+    // Only their first lines were read: none was added up.
+    assert!([&only, &night, &newer].iter().all(|run| !run.join("summary.json").exists()));
     let id = only.file_name().unwrap().to_string_lossy().rsplit('-').next().unwrap().to_owned();
     assert!(path(runs.open_unattended(Some(&id)).unwrap()).starts_with(&only));
+}
+
+#[test]
+fn a_run_that_is_read_for_the_last_time_holds_neither_its_job_nor_its_templates() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = RunsFolder::at(dir.path());
+    let run = runs.create("job", DateTime::UNIX_EPOCH, &mut fastrand::Rng::with_seed(1)).unwrap();
+    for mut entry in entries(&run.id, true) {
+        if let Entry::RunStarted { job, templates, .. } = &mut entry {
+            *job = Some(Box::new(serde_json::json!({"cases": []})));
+            templates.insert("judge/tone".to_owned(), "Be kind.".to_owned());
+        }
+        run.journal.append(&entry).unwrap();
+    }
+    drop(run.journal);
+    let mut file = runs.open(None).unwrap();
+    file.planned().unwrap();
+    assert_eq!((file.job.is_some(), file.templates.len()), (true, 1));
+    file.read_through(|_, _| ()).unwrap();
+    assert_eq!((file.job.is_some(), file.templates.len()), (false, 0));
+    file.read(|_, _| ()).unwrap();
+    assert_eq!((file.job.is_some(), file.templates.len()), (true, 1));
+    file.read_trials(false, |_| ()).unwrap();
+    assert_eq!((file.job.is_some(), file.templates.len()), (false, 0));
 }
