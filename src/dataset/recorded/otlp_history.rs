@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 use super::messages::Spoken;
 use super::openai::call_of;
 use super::otlp_spans::OtlpRecord;
-use crate::dataset::json::json_within;
+use crate::dataset::json::{json_of, json_within};
 use crate::dataset::model::DatasetCall;
+use crate::evidence::LazyValue;
 
 /// The messages that a span of a model or an agent carries.
 pub(super) fn history_of(span: &OtlpRecord, events: &[&OtlpRecord]) -> Vec<Spoken> {
@@ -103,7 +104,7 @@ fn message_of_chat(message: &Value, role: &str) -> Spoken {
         _ => string(message, "content"),
     };
     if spoken.role == "tool" {
-        let result = Some(text.map_or(Value::Null, |text| json_within(Value::String(text))));
+        let result = Some(text.map_or_else(LazyValue::default, |text| json_of(&text)));
         let id = string(message, "tool_call_id");
         spoken.results.push(DatasetCall { id, result, ..DatasetCall::default() });
         return spoken;
@@ -130,6 +131,7 @@ fn message_of_parts(message: &Value) -> Spoken {
             Some("tool_call") => spoken.calls.extend(call_of(part.clone(), "id")),
             Some("tool_call_response") => {
                 let result = part.get("response").or_else(|| part.get("result")).cloned().map(json_within);
+                let result = result.map(LazyValue::from);
                 spoken.results.push(DatasetCall { id: string(part, "id"), result, ..DatasetCall::default() });
             }
             // Tools that the model's provider runs.
@@ -137,12 +139,13 @@ fn message_of_parts(message: &Value) -> Spoken {
                 let mut args = part.get(kind).cloned().map(json_within).unwrap_or_default();
                 let own = args.as_object_mut().and_then(|args| args.remove("type"));
                 let tool = string(part, "name").or_else(|| own?.as_str().map(str::to_owned));
-                let (id, args) = (string(part, "id"), Some(args).filter(|args| !args.is_null()));
+                let (id, args) = (string(part, "id"), Some(args).filter(|args| !args.is_null()).map(LazyValue::from));
                 let tool = tool.unwrap_or_default();
                 spoken.calls.push(DatasetCall { id, tool, args, ..DatasetCall::default() });
             }
             Some(kind @ "server_tool_call_response") => {
                 let result = part.get(kind).cloned().map(json_within);
+                let result = result.map(LazyValue::from);
                 spoken.results.push(DatasetCall { id: string(part, "id"), result, ..DatasetCall::default() });
             }
             Some("reasoning") => {}
@@ -163,11 +166,12 @@ fn message_of_content(content: &Value) -> Spoken {
         string(part, "text").into_iter().for_each(|it| spoken.add_text(it));
         if let Some(call) = part.get("function_call").or_else(|| part.get("functionCall")) {
             let (id, tool) = (string(call, "id"), string(call, "name").unwrap_or_default());
-            spoken.calls.push(DatasetCall { id, tool, args: call.get("args").cloned(), ..DatasetCall::default() });
+            let args = call.get("args").cloned().map(LazyValue::from);
+            spoken.calls.push(DatasetCall { id, tool, args, ..DatasetCall::default() });
         }
         if let Some(result) = part.get("function_response").or_else(|| part.get("functionResponse")) {
             let (id, tool) = (string(result, "id"), string(result, "name").unwrap_or_default());
-            let result = result.get("response").cloned();
+            let result = result.get("response").cloned().map(LazyValue::from);
             spoken.results.push(DatasetCall { id, tool, result, ..DatasetCall::default() });
         }
     }
@@ -208,7 +212,7 @@ pub(super) fn message_of_event(event: &OtlpRecord) -> Option<Spoken> {
         spoken = Spoken { role: spoken.role, ..blocks };
         spoken.calls.extend(calls);
     } else if role == "tool" {
-        let result = Some(text.map_or(Value::Null, |text| json_within(Value::String(text))));
+        let result = Some(text.map_or_else(LazyValue::default, |text| json_of(&text)));
         spoken.results.push(DatasetCall { id: string(body, "id"), result, ..DatasetCall::default() });
     } else {
         spoken.text = text;
@@ -225,9 +229,10 @@ fn blocks_of(content: &Value) -> Option<Spoken> {
             spoken.add_text(text);
         } else if let Some(call) = block.get("toolUse") {
             let (id, tool) = (string(call, "toolUseId"), string(call, "name").unwrap_or_default());
-            spoken.calls.push(DatasetCall { id, tool, args: call.get("input").cloned(), ..DatasetCall::default() });
+            let args = call.get("input").cloned().map(LazyValue::from);
+            spoken.calls.push(DatasetCall { id, tool, args, ..DatasetCall::default() });
         } else if let Some(result) = block.get("toolResult") {
-            let (id, result) = (string(result, "toolUseId"), result.get("content").cloned());
+            let (id, result) = (string(result, "toolUseId"), result.get("content").cloned().map(LazyValue::from));
             spoken.results.push(DatasetCall { id, result, ..DatasetCall::default() });
         } else if block.get("reasoningContent").is_none() {
             spoken.has_others = true;
