@@ -176,6 +176,21 @@ fn a_turn_that_begins_with_what_was_said_before_it_says_the_rest() {
 }
 
 #[test]
+fn a_message_that_ends_the_originals_program_is_the_last_one_there() {
+    let said = |text: &str| json!({"role": "user", "content": text});
+    let of = |texts: &[&str], strict: bool| {
+        let flow = json!({"metadata": {"authoritative_user_id": "u"},
+                          "conversation": texts.iter().map(|text| said(text)).collect::<Vec<_>>()});
+        let (job, warnings) = lowered("f.json", &flow, &LowerOptions { strict, ..options() });
+        (job["cases"][0]["script"].clone(), warnings.iter().any(|it| it.contains("`quit` and `exit` end")))
+    };
+    assert_eq!(of(&["Hi", " Quit\n", "Bye"], false), (json!(["Hi", " Quit\n", "Bye"]), false));
+    assert_eq!(of(&["Hi", " Quit\n", "Bye"], true), (json!(["Hi"]), true));
+    assert_eq!(of(&["exit", "Bye"], true), (json!(["exit", "Bye"]), false), "a conversation has a message");
+    assert_eq!(of(&["Hi", "I quit"], true), (json!(["Hi", "I quit"]), false));
+}
+
+#[test]
 fn a_second_agent_that_begins_empty_is_told_of() {
     let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "expectedRunnerEnabled": true,
         "contextMessages": [{"role": "user", "content": "I am Ann."}],
