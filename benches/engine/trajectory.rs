@@ -53,7 +53,7 @@ fn case(number: usize) -> (Vec<ExpectedCall>, String) {
     let result = |at: usize| json!({"status": "ok", "price": at as f64 * 1.5});
     let expected = (0..CALLS).map(|at| ExpectedCall {
         name: Some(format!("g{at}")),
-        result: Some(result(at)),
+        result: Some(result(at).into()),
         ..ExpectedCall::new(format!("tool_{}", at % 4), args(at))
     });
     let actual = (0..CALLS).map(|at| {
@@ -63,7 +63,7 @@ fn case(number: usize) -> (Vec<ExpectedCall>, String) {
         }
         ToolUse {
             id: Some(format!("call-{at}")),
-            result: Some(result(at)),
+            result: Some(result(at).into()),
             ..ToolUse::new(format!("tool_{}", at % 4), args)
         }
     });

@@ -108,7 +108,7 @@ fn list(calls: Vec<String>) -> String {
 }
 
 fn expected_call(call: &ExpectedCall) -> String {
-    written(&call.tool, call.args.as_ref())
+    written(&call.tool, call.args.as_deref())
 }
 
 fn call(used: &ToolUse) -> String {

@@ -201,7 +201,7 @@ mod tests {
         for kind in [
             EventKind::SystemPrompt { text: String::new() },
             EventKind::GraphRequest { content: String::new(), summary_direction: None },
-            EventKind::FunctionResponse { output: data.clone() },
+            EventKind::FunctionResponse { output: data.clone().into() },
             EventKind::Other { data },
         ] {
             let event = crate::report::event(&Event::from(kind), Ink::Colour);

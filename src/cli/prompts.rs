@@ -17,6 +17,8 @@ pub(super) struct PromptFiles {
     /// The folders of templates; the first has precedence.
     folders: Vec<PathBuf>,
     templates: RefCell<Templates>,
+    /// What is wrong with those that were checked, by their uses.
+    checked: RefCell<Vec<(String, PromptRole, Option<TemplateProblem>)>>,
 }
 
 /// A template file can't be read.
@@ -32,12 +34,49 @@ impl PromptFiles {
     pub(super) fn for_job(job: &Path, prompts: Option<&Path>) -> PromptFiles {
         let folder = job.parent().unwrap_or(Path::new("")).to_path_buf();
         let folders = prompts.map(Path::to_path_buf).into_iter().chain([folder.join("prompts")]).collect();
-        PromptFiles { folder, folders, templates: RefCell::new(Templates::embedded()) }
+        PromptFiles { folder, folders, templates: RefCell::new(Templates::embedded()), checked: RefCell::default() }
     }
 
     /// The templates that the job names, with the embedded ones.
     pub(super) fn into_templates(self) -> Templates {
         self.templates.into_inner()
+    }
+
+    /// The same of what was named so far.
+    pub(super) fn templates(&self) -> Templates {
+        self.templates.borrow().clone()
+    }
+
+    /// What is wrong with a template that was not checked before.
+    fn new_problem(&self, name: &str, kind: PromptRole) -> Option<TemplateProblem> {
+        if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {
+            let message = format!(
+                "`{name}` is not a template's name: it is a path below the prompts folder, such as eval/socrates"
+            );
+            return Some(message.into());
+        }
+        match self.read(name) {
+            Some(Ok((path, text))) => {
+                let file = path.display().to_string();
+                self.templates.replace_with(|templates| templates.clone().with_file(name, text, file));
+            }
+            Some(Err(error)) => return Some(error.to_string().into()),
+            None => {}
+        }
+        let kind = match kind {
+            PromptRole::Persona => prompt::TemplateKind::Persona,
+            PromptRole::PersonaWithPlan => prompt::TemplateKind::PersonaWithPlan,
+            PromptRole::Judge => prompt::TemplateKind::Judge,
+        };
+        let PromptError { message, place } = self.templates.borrow().check(name, kind)?;
+        let place = place.map(|PromptPlace { file, line, column, width, source_line }| TemplatePlace {
+            file,
+            line,
+            column,
+            width,
+            source_line,
+        });
+        Some(TemplateProblem { message, place })
     }
 
     /// The first file of this name, if there is one, and its text.
@@ -70,33 +109,33 @@ impl TemplateCheck for PromptFiles {
     }
 
     fn problem(&self, name: &str, kind: PromptRole) -> Option<TemplateProblem> {
-        if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {
-            let message = format!(
-                "`{name}` is not a template's name: it is a path below the prompts folder, such as eval/socrates"
-            );
-            return Some(message.into());
+        let known = self.checked.borrow().iter().find(|(known, role, _)| known == name && *role == kind).cloned();
+        if let Some((.., problem)) = known {
+            return problem;
         }
-        match self.read(name) {
-            Some(Ok((path, text))) => {
-                let file = path.display().to_string();
-                self.templates.replace_with(|templates| templates.clone().with_file(name, text, file));
-            }
-            Some(Err(error)) => return Some(error.to_string().into()),
-            None => {}
-        }
-        let kind = match kind {
-            PromptRole::Persona => prompt::TemplateKind::Persona,
-            PromptRole::PersonaWithPlan => prompt::TemplateKind::PersonaWithPlan,
-            PromptRole::Judge => prompt::TemplateKind::Judge,
-        };
-        let PromptError { message, place } = self.templates.borrow().check(name, kind)?;
-        let place = place.map(|PromptPlace { file, line, column, width, source_line }| TemplatePlace {
-            file,
-            line,
-            column,
-            width,
-            source_line,
-        });
-        Some(TemplateProblem { message, place })
+        let problem = self.new_problem(name, kind);
+        self.checked.borrow_mut().push((name.to_owned(), kind, problem.clone()));
+        problem
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_that_was_checked_before_has_the_same_problem() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("prompts/eval/own.jinja");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "{{ singoff }}").unwrap();
+        let files = PromptFiles::for_job(&folder.path().join("job.yml"), None);
+        let problem = files.problem("eval/own", PromptRole::Persona);
+        assert!(problem.as_ref().is_some_and(|it| it.message.contains("singoff")), "{problem:?}");
+        fs::remove_file(&file).unwrap();
+        assert_eq!(files.problem("eval/own", PromptRole::Persona), problem, "it is not read again");
+        let as_judge = files.problem("eval/own", PromptRole::Judge);
+        assert_ne!(as_judge, problem, "another use is another matter");
+        assert_eq!(files.problem("eval/score", PromptRole::Judge), None);
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 pub(super) use super::fields::Fields;
 use super::findings::Findings;
 use super::json::{JsonContent, JsonNode};
+use crate::evidence::LazyValue;
 use crate::text::nearest;
 
 /// How the keys of a system may be spelled.
@@ -205,8 +206,23 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Any object, which is read when somebody looks at it.
+    pub(super) fn object(self) -> Option<LazyValue> {
+        let is_object = matches!(self.node.content, JsonContent::Object(_));
+        if !is_object {
+            self.wants("an object");
+        }
+        is_object.then(|| self.lazy())
+    }
+
     /// The value, as it is.
     pub(super) fn json(self) -> Value {
         self.node.to_json()
+    }
+
+    /// The value, which is read when somebody looks at it.
+    pub(super) fn lazy(self) -> LazyValue {
+        let written = self.findings.text(self.node.start, self.node.end);
+        written.and_then(LazyValue::from_text).unwrap_or_else(|| self.json().into())
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::cursor::{Cursor, Spelling, UnknownKeys};
 use super::json::JsonEntry;
+use crate::evidence::LazyValue;
 use crate::text::nearest;
 
 /// For how many names there is room at first: few objects have more.
@@ -94,6 +95,12 @@ impl<'a> Fields<'a> {
     /// The object of this key, as it is.
     pub(super) fn map(&mut self, name: &'static str) -> Map<String, Value> {
         self.get(name).and_then(Cursor::map).unwrap_or_default()
+    }
+
+    /// The object of this key, which is read when somebody looks at it.
+    pub(super) fn object(&mut self, name: &'static str) -> LazyValue {
+        let object = self.get(name).and_then(Cursor::object);
+        object.unwrap_or_else(|| Value::Object(Map::new()).into())
     }
 
     /// Whether the object has this key, spelled in one of its ways.

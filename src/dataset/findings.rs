@@ -55,6 +55,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// What is written from one byte to another.
+    pub(super) fn text(&self, start: usize, end: usize) -> Option<&'a str> {
+        self.lines.text().get(start..end)
+    }
+
     /// The line of a byte, from 1.
     pub(super) fn line(&self, byte: usize) -> usize {
         self.lines.line_of(byte)

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
+use super::LazyValue;
+
 /// One thing that the agent reported about its work in a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredEvent")]
@@ -48,7 +50,7 @@ pub enum EventKind {
     /// A function answered.
     FunctionResponse {
         /// Its output, as the agent reported it.
-        output: Value,
+        output: LazyValue,
     },
     /// Something else: kept as it came.
     Other {
@@ -69,9 +71,9 @@ struct StoredEvent {
     summary_direction: Option<String>,
     function: Option<String>,
     #[serde(default, deserialize_with = "present")]
-    args: Option<Value>,
+    args: Option<LazyValue>,
     #[serde(default, deserialize_with = "present")]
-    output: Option<Value>,
+    output: Option<LazyValue>,
     #[serde(default, deserialize_with = "present")]
     data: Option<Value>,
     #[serde(default)]
@@ -91,8 +93,8 @@ enum StoredKind {
 }
 
 /// A value that is null is a value.
-pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
+pub(super) fn present<'de, V: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<V>, D::Error> {
+    V::deserialize(deserializer).map(Some)
 }
 
 /// A stored event lacks a field that its kind needs.
@@ -134,12 +136,12 @@ impl Event {
 
     /// A call of a function, with what the agent reported of it.
     pub fn call(function: impl Into<String>, args: Value, raw: Value) -> Event {
-        Event::with_raw(EventKind::FunctionCall(ToolCall { function: function.into(), args }), raw)
+        Event::with_raw(EventKind::FunctionCall(ToolCall { function: function.into(), args: args.into() }), raw)
     }
 
     /// A function's response, with what the agent reported of it.
     pub fn response(output: Value, raw: Value) -> Event {
-        Event::with_raw(EventKind::FunctionResponse { output }, raw)
+        Event::with_raw(EventKind::FunctionResponse { output: output.into() }, raw)
     }
 
     /// Marks a call as made in one message with the call before it.
@@ -179,8 +181,8 @@ impl Event {
     /// The JSON values of the event that may hold pieces of a streamed text.
     pub fn documents_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         let known = match &mut self.kind {
-            EventKind::FunctionCall(call) => Some(&mut call.args),
-            EventKind::FunctionResponse { output } => Some(output),
+            EventKind::FunctionCall(call) => call.args.read_mut(),
+            EventKind::FunctionResponse { output } => output.read_mut(),
             EventKind::Other { data } => Some(data),
             EventKind::SystemPrompt { .. } | EventKind::GraphRequest { .. } => None,
         };
@@ -247,7 +249,7 @@ pub struct ToolCall {
     /// The function's name.
     pub function: String,
     /// Its arguments, as the agent reported them.
-    pub args: Value,
+    pub args: LazyValue,
 }
 
 #[cfg(test)]
@@ -255,7 +257,7 @@ mod tests {
     use super::*;
 
     fn call() -> EventKind {
-        EventKind::FunctionCall(ToolCall { function: "f".to_owned(), args: json!({"a": 1}) })
+        EventKind::FunctionCall(ToolCall { function: "f".to_owned(), args: json!({"a": 1}).into() })
     }
 
     #[test]
@@ -267,7 +269,10 @@ mod tests {
                 json!({"kind": "graphRequest", "content": "c"}),
                 EventKind::GraphRequest { content: "c".to_owned(), summary_direction: None },
             ),
-            (json!({"kind": "functionResponse", "output": null}), EventKind::FunctionResponse { output: Value::Null }),
+            (
+                json!({"kind": "functionResponse", "output": null}),
+                EventKind::FunctionResponse { output: Value::Null.into() },
+            ),
             (json!({"kind": "other", "data": [1.5]}), EventKind::Other { data: json!([1.5]) }),
         ] {
             let event: Event = serde_json::from_value(stored.clone()).unwrap();

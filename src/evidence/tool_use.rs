@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::event::present;
-use super::{Event, EventKind, Transcript, Turn};
+use super::{Event, EventKind, LazyValue, Transcript, Turn};
 
 /// One call of a tool by the agent, with its result where one was reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,16 +19,16 @@ pub struct ToolUse {
     pub tool: String,
     /// Its arguments, as the agent reported them.
     #[serde(default)]
-    pub args: Value,
+    pub args: LazyValue,
     /// Its result; `None` where none was reported.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    pub result: Option<Value>,
+    pub result: Option<LazyValue>,
 }
 
 impl ToolUse {
     /// A call without an id and without a result.
-    pub fn new(tool: impl Into<String>, args: Value) -> ToolUse {
-        ToolUse { id: None, tool: tool.into(), args, result: None }
+    pub fn new(tool: impl Into<String>, args: impl Into<LazyValue>) -> ToolUse {
+        ToolUse { id: None, tool: tool.into(), args: args.into(), result: None }
     }
 
     /// The calls among some events, in the order in which they were made, each with its result: the response with the

@@ -1,5 +1,6 @@
 //! Figures of a run: of each condition of each case, of each case, and of each of the agent's models.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -108,6 +109,7 @@ pub(super) fn model_figure<'a>(
             }
         }
     }
+    drop(places);
     for case in &mut cases {
         let conditions = case.conditions.iter().map(|it| (it.condition.label(), &it.figure));
         case.figure = mean_of_conditions(conditions);
@@ -118,26 +120,27 @@ pub(super) fn model_figure<'a>(
 }
 
 /// The mean of the cases' figures; of a case that was run with several kinds of users the mean over these.
-fn combine_cases(cases: &[CaseFigure], personas: &[String]) -> Component {
-    let mut in_file: Vec<(&str, Vec<(&str, &Component)>)> = Vec::new();
+fn combine_cases<'a>(cases: &'a [CaseFigure], personas: &'a [String]) -> Component {
+    let mut in_file: Vec<(&'a str, Vec<(&'a str, &'a Component)>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for case in cases {
         let (own, persona) = case_and_persona(&case.case, personas);
         let place = *places.entry(own).or_insert_with(|| {
-            in_file.push((own, Vec::new()));
+            in_file.push((own, Vec::with_capacity(1)));
             in_file.len() - 1
         });
         in_file[place].1.push((persona.unwrap_or(own), &case.figure));
     }
-    let of_kinds = |(case, kinds): &(&'_ str, Vec<(&'_ str, &'_ Component)>)| match kinds.as_slice() {
-        [(persona, only)] if persona == case => ((*case).to_owned(), (*only).clone()),
-        [(persona, only)] => (format!("{case}@{persona}"), (*only).clone()),
-        several => ((*case).to_owned(), mean_of("kinds of users", several.iter().copied())),
+    drop(places);
+    let of_kinds = |(case, kinds): (&'a str, Vec<(&'a str, &'a Component)>)| match kinds.as_slice() {
+        [(persona, only)] if *persona == case => (Cow::Borrowed(case), Cow::Borrowed(*only)),
+        [(persona, only)] => (format!("{case}@{persona}").into(), Cow::Borrowed(*only)),
+        several => (case.into(), Cow::Owned(mean_of("kinds of users", several.iter().copied()))),
     };
-    let figures: Vec<(String, Component)> = in_file.iter().map(of_kinds).collect();
+    let figures: Vec<(Cow<'a, str>, Cow<'a, Component>)> = in_file.into_iter().map(of_kinds).collect();
     match figures.as_slice() {
-        [(_, only)] => only.clone(),
-        several => mean_of("cases", several.iter().map(|(case, figure)| (case.as_str(), figure))),
+        [(_, only)] => only.clone().into_owned(),
+        several => mean_of("cases", several.iter().map(|(case, figure)| (&**case, &**figure))),
     }
 }
 

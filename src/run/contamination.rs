@@ -220,7 +220,7 @@ mod tests {
 
         let mut evidence = replied("fine");
         evidence.transcript.turns[0].events =
-            vec![EventKind::FunctionResponse { output: json!({"user": OTHER}) }.into()];
+            vec![EventKind::FunctionResponse { output: json!({"user": OTHER}).into() }.into()];
         assert_eq!(leak(&evidence), leaked(token, "an event of turn 1"));
 
         let mut evidence = replied("fine");

@@ -44,7 +44,7 @@ async fn the_three_calls_are_the_protocols() {
     let Exchange { reply, attempts: Attempts { failures, maybe_delivered } } = session.talk("Hi").await;
     let reply = reply.unwrap();
     assert_eq!((reply.text.as_str(), failures.len(), maybe_delivered), ("Hello!", 0, false));
-    assert_eq!(reply.events, [EventKind::FunctionResponse { output: "ok".into() }.into()]);
+    assert_eq!(reply.events, [EventKind::FunctionResponse { output: json!("ok").into() }.into()]);
     assert_eq!(session.object_context().await.unwrap().entities().count(), 1);
 
     let calls: Vec<(String, String, String)> =

@@ -47,7 +47,10 @@ async fn a_conversation_with_a_call_is_streamed_timed_and_counted() {
     assert_eq!(reply.text, "Five euros.");
     let kinds: Vec<&EventKind> = reply.events.iter().map(|event| &event.kind).collect();
     let [EventKind::FunctionCall(call), EventKind::FunctionResponse { output }] = kinds[..] else { panic!() };
-    assert_eq!((call.function.as_str(), &call.args, output), ("price", &json!({"a": 1}), &json!({"euros": 5})));
+    assert_eq!(
+        (call.function.as_str(), &call.args, output),
+        ("price", &json!({"a": 1}).into(), &json!({"euros": 5}).into())
+    );
     let usage = reply.usage.unwrap();
     assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (2, Some(30), Some(5)));
     assert!(reply.first_token_ms.unwrap() > 0.0 && reply.first_token_ms.unwrap() <= reply.latency_ms);

@@ -42,11 +42,12 @@ fn a_conversation_with_tools_and_state_is_held() {
         let turns = &evidence.transcript.turns;
         let said: Vec<&str> = turns.iter().filter_map(|turn| turn.agent.as_deref()).collect();
         assert_eq!(said, ["You said: Hello", "Noted: milk.", "Your notes: milk."]);
-        let call = EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "milk"}) });
+        let call =
+            EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "milk"}).into() });
         assert_eq!(turns[1].events[1].kind, call);
         assert_eq!(
             turns[1].events[2].kind,
-            EventKind::FunctionResponse { output: json!({"noted": "milk", "count": 1}) }
+            EventKind::FunctionResponse { output: json!({"noted": "milk", "count": 1}).into() }
         );
         assert_eq!(turns[1].usage.unwrap().input_tokens, Some(24));
         for turn in turns {

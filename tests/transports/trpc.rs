@@ -125,8 +125,11 @@ fn a_conversation_with_a_tool_is_held_on_each_server() {
             turns[1].events.iter().map(|event| event.kind.clone()).collect::<Vec<_>>(),
             [
                 EventKind::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
-                EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "milk"}) }),
-                EventKind::FunctionResponse { output: json!({"count": 1}) },
+                EventKind::FunctionCall(ToolCall {
+                    function: "note".to_owned(),
+                    args: json!({"thing": "milk"}).into()
+                }),
+                EventKind::FunctionResponse { output: json!({"count": 1}).into() },
             ]
         );
         assert_eq!(turns[1].usage.map(|usage| usage.calls), calls, "{trpc}");

@@ -103,10 +103,11 @@ fn a_conversation_with_a_tool_is_held_on_both_apis() {
         let turns = &record.trials[0].evidence.as_ref().unwrap().transcript.turns;
         let said: Vec<&str> = turns.iter().filter_map(|turn| turn.agent.as_deref()).collect();
         assert_eq!(said, ["You said: Hello", "Noted: milk."], "{watsonx}");
-        let call = EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "milk"}) });
+        let call =
+            EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "milk"}).into() });
         assert_eq!(
             turns[1].events.iter().map(|event| event.kind.clone()).collect::<Vec<_>>(),
-            [call, EventKind::FunctionResponse { output: json!({"count": 1}) }]
+            [call, EventKind::FunctionResponse { output: json!({"count": 1}).into() }]
         );
         assert!(turns.iter().all(|turn| turn.first_token_ms.unwrap() <= turn.latency_ms.unwrap()));
         let messages: Vec<Request> = server.requests().into_iter().filter(|request| request.path == path).collect();

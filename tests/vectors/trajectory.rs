@@ -109,7 +109,7 @@ fn matched(trajectory: &Trajectory) -> Value {
 
 fn trpc_tools(vector: &Vector, strict: bool) -> Given {
     let config = trpc::from_criterion(&vector.input["criterion"], false, strict)?;
-    let present = |it: &Value, key: &str| it.get(key).cloned();
+    let present = |it: &Value, key: &str| it.get(key).cloned().map(Into::into);
     let expected: Vec<ExpectedCall> = vector
         .list("expected_tools")
         .iter()
@@ -127,7 +127,7 @@ fn trpc_tools(vector: &Vector, strict: bool) -> Given {
         .map(|it| ToolUse {
             id: Some(text(it, "id")),
             tool: text(it, "name"),
-            args: it["arguments"].clone(),
+            args: it["arguments"].clone().into(),
             result: present(it, "result"),
         })
         .collect();

@@ -60,8 +60,12 @@ pub(super) const USER_TOOL: &str = "**user_tool**";
 /// The line that asks for the tokens.
 pub(super) const TOKENS: &str = "**tokens**";
 
+/// Messages that end many programs, the Red Hat quickstart's among them, where they stand alone.
+const ENDINGS: [&str; 2] = ["quit", "exit"];
+
 /// A user's message as the one line that the protocol has for it: line breaks become spaces. One that begins like a call is none, and one
-/// that reads like the question for tokens, to which no message is the answer, is none either.
+/// that reads like the question for tokens, to which no message is the answer, is none either. A word that would end the program gets a
+/// full stop: the user says it to the agent.
 pub(super) fn one_line(message: &str) -> String {
     let line = message
         .split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'])
@@ -72,6 +76,7 @@ pub(super) fn one_line(message: &str) -> String {
     match line.strip_prefix(USER_TOOL) {
         Some(rest) => format!("user_tool{rest}"),
         None if line == TOKENS => "tokens".to_owned(),
+        None if ENDINGS.iter().any(|word| line.eq_ignore_ascii_case(word)) => format!("{line}."),
         None => line,
     }
 }
@@ -267,6 +272,12 @@ mod tests {
         assert_eq!(one_line("\n**user_tool** {\"name\":\"pay\"}"), "user_tool {\"name\":\"pay\"}");
         assert_eq!(one_line("Say **user_tool** to me"), "Say **user_tool** to me");
         assert_eq!(one_line(" **tokens**\n"), "tokens");
+    }
+
+    #[test]
+    fn a_message_ends_no_program() {
+        assert_eq!((one_line(" quit\n").as_str(), one_line("EXIT").as_str()), ("quit.", "EXIT."));
+        assert_eq!(one_line("I quit"), "I quit");
     }
 
     proptest! {

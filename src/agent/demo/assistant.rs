@@ -129,7 +129,7 @@ impl Assistant {
     async fn carry_out(&self, id: &str, user: &str, actions: &[ReminderAction]) -> Result<Vec<Value>, AssistantError> {
         let mut events = Vec::new();
         for action in actions {
-            let call = ToolCall { function: action.function().to_owned(), args: action.arguments() };
+            let call = ToolCall { function: action.function().to_owned(), args: action.arguments().into() };
             let mut call = EventKind::FunctionCall(call).to_json();
             call["request"]["context"] = id.into();
             events.push(call);
@@ -139,7 +139,7 @@ impl Assistant {
                 let content = statement.to_owned();
                 events.push(EventKind::GraphRequest { content, summary_direction: None }.to_json());
             }
-            events.push(EventKind::FunctionResponse { output: action.output() }.to_json());
+            events.push(EventKind::FunctionResponse { output: action.output().into() }.to_json());
         }
         Ok(events)
     }

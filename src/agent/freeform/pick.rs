@@ -295,14 +295,16 @@ mod tests {
         ));
         assert_eq!(picked.text, "Hello");
         let kinds: Vec<EventKind> = picked.events.iter().map(|event| event.kind.clone()).collect();
-        let call = |function: &str, args| EventKind::FunctionCall(ToolCall { function: function.to_owned(), args });
+        let call = |function: &str, args: Value| {
+            EventKind::FunctionCall(ToolCall { function: function.to_owned(), args: args.into() })
+        };
         assert_eq!(
             kinds,
             [
                 call("f", json!({"a": 1})),
                 call("g", json!({"b": 2})),
                 call("h", json!({"c": 3})),
-                EventKind::FunctionResponse { output: json!("ok") },
+                EventKind::FunctionResponse { output: json!("ok").into() },
                 EventKind::Other { data: json!(7) },
             ]
         );

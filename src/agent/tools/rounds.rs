@@ -165,7 +165,7 @@ impl ToolRounds {
         };
         let answer = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
         self.reply.events.push(Event::call(call.name.clone(), args, call.to_json()));
-        self.reply.events.push(EventKind::FunctionResponse { output }.into());
+        self.reply.events.push(EventKind::FunctionResponse { output: output.into() }.into());
         Ok((call, answer))
     }
 }

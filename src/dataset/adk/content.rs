@@ -104,7 +104,7 @@ pub(in crate::dataset) fn read_call(value: Cursor<'_>) -> Option<DatasetCall> {
     let id = fields.text("id");
     let tool = fields.required("name").and_then(Cursor::filled_text).unwrap_or_default().to_owned();
     // None given is none expected.
-    let args = Some(Value::Object(fields.map("args")));
+    let args = Some(fields.object("args"));
     means_nothing(&mut fields, &["partial_args", "will_continue"]);
     fields.rest(UnknownKeys::Refused);
     Some(DatasetCall { id, tool, args, ..DatasetCall::default() })
@@ -124,7 +124,7 @@ pub(in crate::dataset) fn read_response(value: Cursor<'_>) -> Option<DatasetCall
     let mut fields = value.fields(KEYS)?;
     let id = fields.text("id");
     let tool = fields.text("name").unwrap_or_default();
-    let result = fields.get("response").map(Cursor::json);
+    let result = fields.get("response").map(Cursor::lazy);
     means_nothing(&mut fields, &["will_continue", "scheduling", "parts"]);
     fields.rest(UnknownKeys::Refused);
     Some(DatasetCall { id, tool, result, ..DatasetCall::default() })

@@ -64,7 +64,7 @@ fn read_tool_use(value: Cursor<'_>, mocks: &mut Vec<ToolMock>) -> Option<Dataset
         mocks.push(ToolMock { tool: tool.clone(), arguments, result: Some(result.json()), prompt: None });
     }
     fields.rest(UnknownKeys::Kept);
-    Some(DatasetCall { tool, args: Some(args), ..DatasetCall::default() })
+    Some(DatasetCall { tool, args: Some(args.into()), ..DatasetCall::default() })
 }
 
 fn read_message(value: Cursor<'_>) -> Option<AuthoredText> {

@@ -126,7 +126,7 @@ fn write_line(line: &UserLine, is_own: bool) -> Value {
 /// The calls between a message and its reply, with their responses, and what is said meanwhile.
 fn between(calls: &[DatasetCall], intermediate: &[AuthoredText]) -> Value {
     let uses = calls.iter().map(|call| {
-        let args = match &call.args {
+        let args = match call.args.as_deref() {
             Some(args @ Value::Object(_)) => args.clone(),
             None | Some(Value::Null) => json!({}),
             Some(other) => json!({ "value": other }),
@@ -142,7 +142,7 @@ fn between(calls: &[DatasetCall], intermediate: &[AuthoredText]) -> Value {
 }
 
 fn response(call: &DatasetCall) -> Option<Value> {
-    let response = match call.result.as_ref()? {
+    let response = match call.result.as_deref()? {
         result @ Value::Object(_) => result.clone(),
         other => json!({ "result": other }),
     };

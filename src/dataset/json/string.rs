@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::JsonError;
 use super::notes::Deviation;
 use super::reader::{Reader, read};
+use crate::evidence::LazyValue;
 
 impl<'a> Reader<'a> {
     /// Reads a text from its opening quote to its closing one.
@@ -152,8 +153,8 @@ pub(in crate::dataset) fn json_within(value: Value) -> Value {
 }
 
 /// The JSON that a text is, or else the text.
-pub(in crate::dataset) fn json_of(text: &str) -> Value {
-    inner(text).unwrap_or_else(|| text.into())
+pub(in crate::dataset) fn json_of(text: &str) -> LazyValue {
+    LazyValue::from_text(text).unwrap_or_else(|| json_within(text.into()).into())
 }
 
 fn inner(text: &str) -> Option<Value> {

@@ -17,13 +17,15 @@ fn lines(case: &DatasetCase) -> &[UserLine] {
     }
 }
 
-/// The messages of a turn that were not there before it: trpc-agent-go writes those of the case into each turn that it records.
+/// The messages of a turn that were not there before it: trpc-agent-go writes those of the case into each turn that it records. A turn
+/// that begins with those of the case, or with all that its former turn had, has only the rest for itself.
 fn own_messages(case: &DatasetCase, turn: usize) -> &[ContextMessage] {
     let lines = lines(case);
-    let own = lines.get(turn).map(|line| line.context.as_slice()).unwrap_or_default();
-    let before = turn.checked_sub(1).and_then(|before| lines.get(before));
-    let is_known = own == case.session.context || before.is_some_and(|before| before.context == own);
-    if is_known { &[] } else { own }
+    let all = lines.get(turn).map(|line| line.context.as_slice()).unwrap_or_default();
+    let former = turn.checked_sub(1).and_then(|former| lines.get(former));
+    let known = [Some(&case.session.context), former.map(|line| &line.context)].into_iter().flatten();
+    let own = known.filter_map(|known| all.strip_prefix(known.as_slice()));
+    own.min_by_key(|own| own.len()).unwrap_or(all)
 }
 
 /// The messages that are put before a turn, from 0. The original sends none of them: it shows them to judges alone.

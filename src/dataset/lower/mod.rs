@@ -18,7 +18,7 @@ pub use self::unusable::check_expected;
 
 use self::case::{JobDefaults, lower_case, most_messages};
 use self::warnings::Warnings;
-use super::{CaseUser, Dataset, DatasetCase, MeasureKind, System};
+use super::{CaseUser, Dataset, DatasetCase, MeasureKind, System, UserLine};
 use crate::job::{SeparateExpectations, UserPersona};
 
 /// A dataset as a job file.
@@ -95,6 +95,9 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
 pub fn lower_from(dataset: &mut Dataset, options: &LowerOptions) -> LoweredJob {
     let mut warnings = Warnings::default();
     let mut taken = BTreeSet::new();
+    if options.strict && !options.is_recorded && dataset.kind.system() == System::Redhat {
+        dataset.cases.iter_mut().for_each(|case| end_at_quit(case, &mut warnings));
+    }
     let texts = dataset.cases.first().map(|case| case.context_files.clone()).unwrap_or_default();
     let shares_context = dataset.cases.iter().all(|case| case.context_files == texts);
     let of_all = JobDefaults {
@@ -176,6 +179,18 @@ pub fn lower_from(dataset: &mut Dataset, options: &LowerOptions) -> LoweredJob {
     job.insert("metrics".to_owned(), metrics.into());
     job.insert("cases".to_owned(), cases.into());
     LoweredJob { document: Value::Object(job), expected, warnings: warnings.into_sentences() }
+}
+
+/// Ends a conversation where the original's program ends, which is never told to the agent.
+fn end_at_quit(case: &mut DatasetCase, warnings: &mut Warnings) {
+    let CaseUser::Lines(lines) = &mut case.user else { return };
+    let ends = |line: &UserLine| ["quit", "exit"].iter().any(|word| line.say.trim().eq_ignore_ascii_case(word));
+    if let Some(end) = lines.iter().position(ends).filter(|end| *end > 0) {
+        lines.truncate(end);
+        let what =
+            format!("its messages end after {end}: `quit` and `exit` end the quickstart's program, and are no message");
+        warnings.about_case(&case.id, &what);
+    }
 }
 
 /// The kinds of people with each of whom the simulated users' cases are held.

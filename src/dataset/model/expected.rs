@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::evidence::LazyValue;
 use crate::metric::Rubric;
 
 /// A tool call that is expected, or was recorded.
@@ -16,10 +17,10 @@ pub struct DatasetCall {
     pub tool: String,
     /// The arguments; `None` where the file gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub args: Option<Value>,
+    pub args: Option<LazyValue>,
     /// The result; `None` where the file gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub result: Option<Value>,
+    pub result: Option<LazyValue>,
     /// How an argument is compared, by its path: `strict`, `optional`, `ignore`, `fuzzy`.
     #[serde(rename = "match", skip_serializing_if = "Map::is_empty")]
     pub rules: Map<String, Value>,

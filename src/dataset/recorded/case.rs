@@ -6,7 +6,7 @@ use super::Recorded;
 use crate::dataset::Kind;
 use crate::dataset::NO_TEXT;
 use crate::dataset::model::{CaseUser, Dataset, DatasetCall, DatasetCase, LineExpectation, UserLine};
-use crate::evidence::{ToolUse, Turn};
+use crate::evidence::{LazyValue, ToolUse, Turn};
 
 impl Recorded {
     /// The conversation as a case. Results of tools are not expected: they are the world's.
@@ -18,7 +18,7 @@ impl Recorded {
 }
 
 fn line(turn: &Turn) -> UserLine {
-    let args = |made: Value| if made.is_null() { Value::Object(Map::new()) } else { made };
+    let args = |made: LazyValue| if made.is_null() { Value::Object(Map::new()).into() } else { made };
     let calls = ToolUse::from_events(&turn.events).into_iter();
     let calls: Vec<DatasetCall> = calls
         .map(|used| DatasetCall { tool: used.tool, args: Some(args(used.args)), ..DatasetCall::default() })

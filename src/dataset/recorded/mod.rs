@@ -140,7 +140,7 @@ fn events_of(call: DatasetCall) -> impl Iterator<Item = Event> {
         };
         Event { raw: Some(raw), ..Event::from(EventKind::FunctionResponse { output }) }
     });
-    let args = args.unwrap_or_else(|| Value::Object(Map::new()));
+    let args = args.unwrap_or_else(|| Value::Object(Map::new()).into());
     let kind = EventKind::FunctionCall(ToolCall { function: tool, args });
     let made = Event { raw: id.map(|id| json!({"id": id})), ..Event::from(kind) };
     let made = if is_parallel { made.parallel() } else { made };

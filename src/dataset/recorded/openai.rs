@@ -9,6 +9,7 @@ use super::messages::{OTHER_PARTS, Spoken, turns_of};
 use crate::dataset::cursor::{Cursor, Spelling};
 use crate::dataset::json::{JsonNode, json_of, json_within};
 use crate::dataset::model::{DatasetCall, RecordedTurn};
+use crate::evidence::LazyValue;
 
 /// Reads a list of messages, an object with `messages`, or one such object a line.
 pub(super) fn read(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
@@ -63,7 +64,7 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
             return Some(Spoken { role: "assistant".into(), calls: vec![call], ..Spoken::default() });
         }
         "function_call_output" => {
-            let result = fields.get("output").map(|output| json_within(output.json()));
+            let result = fields.get("output").map(json_in);
             let id = fields.text("call_id");
             let results = vec![DatasetCall { id, result, ..DatasetCall::default() }];
             return Some(Spoken { role: "tool".into(), results, ..Spoken::default() });
@@ -76,7 +77,7 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
         | "mcp_approval_request"
         | "mcp_approval_response" => return None,
         kind if kind.ends_with("_call_output") => {
-            let (id, result) = (fields.text("call_id"), fields.get("output").map(|output| json_within(output.json())));
+            let (id, result) = (fields.text("call_id"), fields.get("output").map(json_in));
             let results = vec![DatasetCall { id, result, ..DatasetCall::default() }];
             return Some(Spoken { role: "tool".into(), results, ..Spoken::default() });
         }
@@ -102,7 +103,7 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
     }
     message.calls.extend(fields.get("function_call").and_then(|call| call_of(call.node, "id")));
     if matches!(message.role.as_ref(), "tool" | "function") {
-        let result = Some(message.text.take().map_or(Value::Null, |text| json_within(Value::String(text))));
+        let result = Some(message.text.take().map_or_else(LazyValue::default, |text| json_of(&text)));
         let (id, tool) = (fields.text("tool_call_id"), fields.text("name").unwrap_or_default());
         message.results.push(DatasetCall { id, tool, result, ..DatasetCall::default() });
     }
@@ -139,8 +140,8 @@ fn hosted(tool: &str, item: &Value) -> DatasetCall {
     DatasetCall {
         id: text("call_id").or_else(|| text("id")),
         tool: named.unwrap_or_else(|| tool.to_owned()),
-        args: Some(args.unwrap_or_else(|| json!({}))),
-        result: known(&["error", "results", "outputs", "output"]).map(json_within),
+        args: Some(args.unwrap_or_else(|| json!({})).into()),
+        result: known(&["error", "results", "outputs", "output"]).map(json_within).map(LazyValue::from),
         ..DatasetCall::default()
     }
 }
@@ -167,6 +168,11 @@ fn said_in<'a>(part: &'a JsonNode<'_>) -> Option<&'a str> {
     let audio = || part.get("audio").and_then(|audio| audio.get("transcript"));
     let other = || part.get("refusal").or_else(|| part.get("transcript")).or_else(audio);
     part.text().or_else(|| part.get("text").or_else(other)?.text())
+}
+
+/// A value, or the JSON that it is as a text.
+fn json_in(value: Cursor<'_>) -> LazyValue {
+    value.node.text().map_or_else(|| value.json().into(), json_of)
 }
 
 /// JSON of which a call is read: with its place in a file, or without.
@@ -214,7 +220,7 @@ pub(super) fn call_of(call: &impl CallJson, id: &str) -> Option<DatasetCall> {
         // A function without parameters is called with a blank text by many servers.
         Some(text) if text.trim().is_empty() => None,
         Some(text) => Some(json_of(text)),
-        None => Some(args.value()),
+        None => Some(args.value().into()),
     });
     Some(DatasetCall {
         id: call.at(id).and_then(CallJson::as_text).map(str::to_owned),

@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 use super::messages::Spoken;
 use super::openai::call_of;
 use super::otlp_spans::OtlpRecord;
-use crate::dataset::json::json_within;
+use crate::dataset::json::{json_of, json_within};
 use crate::dataset::model::DatasetCall;
+use crate::evidence::LazyValue;
 
 /// The messages that a span of a model or an agent carries.
 pub(super) fn history_of(span: &OtlpRecord, events: &[&OtlpRecord]) -> Vec<Spoken> {
@@ -103,7 +104,7 @@ fn message_of_chat(message: &Value, role: &str) -> Spoken {
         _ => string(message, "content"),
     };
     if spoken.role == "tool" {
-        let result = Some(text.map_or(Value::Null, |text| json_within(Value::String(text))));
+        let result = Some(text.map_or_else(LazyValue::default, |text| json_of(&text)));
         let id = string(message, "tool_call_id");
         spoken.results.push(DatasetCall { id, result, ..DatasetCall::default() });
         return spoken;
@@ -111,7 +112,7 @@ fn message_of_chat(message: &Value, role: &str) -> Spoken {
     text.into_iter().for_each(|text| spoken.add_text(text));
     let calls = message.get("tool_calls").cloned().map(json_within);
     let calls = calls.iter().flat_map(|calls| calls.as_array().into_iter().flatten());
-    spoken.calls.extend(calls.filter_map(|call| call_of(call, "id")));
+    spoken.calls.extend(calls.filter_map(|call| call_of(&call, "id")));
     spoken
 }
 
@@ -127,9 +128,10 @@ fn message_of_parts(message: &Value) -> Spoken {
             Some("text") => {
                 string(part, "content").or_else(|| string(part, "text")).into_iter().for_each(|it| spoken.add_text(it));
             }
-            Some("tool_call") => spoken.calls.extend(call_of(part, "id")),
+            Some("tool_call") => spoken.calls.extend(call_of(&part, "id")),
             Some("tool_call_response") => {
                 let result = part.get("response").or_else(|| part.get("result")).cloned().map(json_within);
+                let result = result.map(LazyValue::from);
                 spoken.results.push(DatasetCall { id: string(part, "id"), result, ..DatasetCall::default() });
             }
             // Tools that the model's provider runs.
@@ -137,12 +139,13 @@ fn message_of_parts(message: &Value) -> Spoken {
                 let mut args = part.get(kind).cloned().map(json_within).unwrap_or_default();
                 let own = args.as_object_mut().and_then(|args| args.remove("type"));
                 let tool = string(part, "name").or_else(|| own?.as_str().map(str::to_owned));
-                let (id, args) = (string(part, "id"), Some(args).filter(|args| !args.is_null()));
+                let (id, args) = (string(part, "id"), Some(args).filter(|args| !args.is_null()).map(LazyValue::from));
                 let tool = tool.unwrap_or_default();
                 spoken.calls.push(DatasetCall { id, tool, args, ..DatasetCall::default() });
             }
             Some(kind @ "server_tool_call_response") => {
                 let result = part.get(kind).cloned().map(json_within);
+                let result = result.map(LazyValue::from);
                 spoken.results.push(DatasetCall { id: string(part, "id"), result, ..DatasetCall::default() });
             }
             Some("reasoning") => {}
@@ -163,11 +166,12 @@ fn message_of_content(content: &Value) -> Spoken {
         string(part, "text").into_iter().for_each(|it| spoken.add_text(it));
         if let Some(call) = part.get("function_call").or_else(|| part.get("functionCall")) {
             let (id, tool) = (string(call, "id"), string(call, "name").unwrap_or_default());
-            spoken.calls.push(DatasetCall { id, tool, args: call.get("args").cloned(), ..DatasetCall::default() });
+            let args = call.get("args").cloned().map(LazyValue::from);
+            spoken.calls.push(DatasetCall { id, tool, args, ..DatasetCall::default() });
         }
         if let Some(result) = part.get("function_response").or_else(|| part.get("functionResponse")) {
             let (id, tool) = (string(result, "id"), string(result, "name").unwrap_or_default());
-            let result = result.get("response").cloned();
+            let result = result.get("response").cloned().map(LazyValue::from);
             spoken.results.push(DatasetCall { id, tool, result, ..DatasetCall::default() });
         }
     }
@@ -201,14 +205,14 @@ pub(super) fn message_of_event(event: &OtlpRecord) -> Option<Spoken> {
     let text = content.and_then(Value::as_str).map(str::to_owned);
     let calls = body.get("tool_calls").or_else(|| message.get("tool_calls")).cloned().map(json_within);
     let calls = calls.iter().flat_map(|calls| calls.as_array().into_iter().flatten());
-    let calls: Vec<DatasetCall> = calls.filter_map(|call| call_of(call, "id")).collect();
+    let calls: Vec<DatasetCall> = calls.filter_map(|call| call_of(&call, "id")).collect();
     let mut spoken = Spoken { role: role.to_owned().into(), calls, ..Spoken::default() };
     if let Some(blocks) = blocks.filter(|_| role != "tool") {
         let calls = std::mem::take(&mut spoken.calls);
         spoken = Spoken { role: spoken.role, ..blocks };
         spoken.calls.extend(calls);
     } else if role == "tool" {
-        let result = Some(text.map_or(Value::Null, |text| json_within(Value::String(text))));
+        let result = Some(text.map_or_else(LazyValue::default, |text| json_of(&text)));
         spoken.results.push(DatasetCall { id: string(body, "id"), result, ..DatasetCall::default() });
     } else {
         spoken.text = text;
@@ -225,9 +229,10 @@ fn blocks_of(content: &Value) -> Option<Spoken> {
             spoken.add_text(text);
         } else if let Some(call) = block.get("toolUse") {
             let (id, tool) = (string(call, "toolUseId"), string(call, "name").unwrap_or_default());
-            spoken.calls.push(DatasetCall { id, tool, args: call.get("input").cloned(), ..DatasetCall::default() });
+            let args = call.get("input").cloned().map(LazyValue::from);
+            spoken.calls.push(DatasetCall { id, tool, args, ..DatasetCall::default() });
         } else if let Some(result) = block.get("toolResult") {
-            let (id, result) = (string(result, "toolUseId"), result.get("content").cloned());
+            let (id, result) = (string(result, "toolUseId"), result.get("content").cloned().map(LazyValue::from));
             spoken.results.push(DatasetCall { id, result, ..DatasetCall::default() });
         } else if block.get("reasoningContent").is_none() {
             spoken.has_others = true;

@@ -182,7 +182,9 @@ fn is_same(known: &DatasetCall, call: &DatasetCall) -> bool {
 fn tool_call(span: &OtlpRecord) -> Option<DatasetCall> {
     let is_tool = text(span, "gen_ai.operation.name") == Some("execute_tool");
     let tool = text(span, "gen_ai.tool.name").filter(|tool| is_tool && *tool != "(merged tools)")?;
-    let first = |keys: [&str; 2]| keys.iter().find_map(|key| span.attributes.get(*key).cloned()).map(json_within);
+    let first = |keys: [&str; 2]| {
+        keys.iter().find_map(|key| span.attributes.get(*key).cloned()).map(|it| json_within(it).into())
+    };
     Some(DatasetCall {
         id: text(span, "gen_ai.tool.call.id").map(str::to_owned),
         tool: tool.to_owned(),

@@ -21,7 +21,7 @@ fn an_eval_set_is_read_whole() {
     assert!(lines[0].expected.reply.as_deref().unwrap().starts_with("I am a data processing agent."));
     assert_eq!(lines[2].expected.reply, None, "a text that is null");
     let calls = lines[2].expected.calls.as_deref().unwrap();
-    assert_eq!((calls[0].tool.as_str(), calls[0].args.clone()), ("roll_die", Some(json!({"sides": 6}))));
+    assert_eq!((calls[0].tool.as_str(), calls[0].args.clone()), ("roll_die", Some(json!({"sides": 6}).into())));
     let metrics: Vec<_> =
         dataset.metrics.iter().map(|metric| (metric.name.as_str(), metric.threshold)).take(3).collect();
     assert_eq!(
@@ -111,7 +111,7 @@ fn both_spellings_and_both_forms_of_what_happened_are_read() {
     assert_eq!(camel.cases[0], second);
     let line = &lines(&camel.cases[0])[0];
     assert_eq!(line.expected.reply.as_deref(), Some("b\nc"));
-    assert_eq!(line.expected.calls.as_ref().unwrap()[1].result, Some(json!({"z": 3})));
+    assert_eq!(line.expected.calls.as_ref().unwrap()[1].result, Some(json!({"z": 3}).into()));
     assert_eq!(camel.cases[0].expected.state, json!({"a": 1}).as_object().cloned());
     assert!(warnings(&camel)[0].contains("snake_case only"), "{:?}", warnings(&camel));
 }

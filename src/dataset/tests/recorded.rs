@@ -14,7 +14,7 @@ pub(super) fn recorded(text: &str) -> Recording {
 pub(super) fn calls(turn: &Turn) -> Vec<Value> {
     let call = |event: &Event| match &event.kind {
         EventKind::FunctionCall(call) => Some(json!([call.function, call.args])),
-        EventKind::FunctionResponse { output } => Some(output.clone()),
+        EventKind::FunctionResponse { output } => Some(Value::clone(output)),
         _ => None,
     };
     turn.events.iter().filter_map(call).collect()
@@ -125,7 +125,7 @@ fn messages_of_watsonx_are_read_and_paired() {
         tools,
         [("transfer_to_workday_compensation_agent", false), ("get_user_workday_ids", true), ("get_payslips", true)]
     );
-    assert_eq!(uses[2].result, Some(json!("PayslipsResponse(payslips=[])")), "its response stands before it");
+    assert_eq!(uses[2].result, Some(json!("PayslipsResponse(payslips=[])").into()), "its response stands before it");
     let analyzed = recorded(&text("watsonx/analysis/messages/data3.messages.analyze.json"));
     assert!(analyzed.conversations[0].turns.len() > 1);
     let broken = r#"[{"role": "assistant", "type": "tool_call", "content": "{oops"}]"#;

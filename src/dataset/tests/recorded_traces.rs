@@ -53,7 +53,7 @@ fn tools_that_the_provider_runs_are_calls() {
     let document = json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string();
     let recorded = load_recorded("f.json", &document).unwrap();
     let used = ToolUse::from_events(&recorded.conversations[0].turns[0].events).remove(0);
-    assert_eq!((used.args, used.result), (json!({"q": 1}), Some(json!({"r": 2}))));
+    assert_eq!((used.args, used.result), (json!({"q": 1}).into(), Some(json!({"r": 2}).into())));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn the_two_generations_say_the_same_but_for_the_order() {
     assert_eq!(said(&old)[0], said(&new)[0]);
     assert_eq!(old.cases[0].session, new.cases[0].session);
     let call = &lines(&old.cases[0])[0].expected.calls.as_ref().unwrap()[0];
-    assert_eq!(call.result, Some(json!({"a": 2, "b": 3, "operation": "add", "result": 5})));
+    assert_eq!(call.result, Some(json!({"a": 2, "b": 3, "operation": "add", "result": 5}).into()));
     let order = |dataset: &Dataset| {
         let options = &dataset.metrics[0].options;
         (options["generation"].clone(), options["orderSensitive"].clone(), options["defaultStrategy"]["result"].clone())
@@ -277,7 +277,7 @@ fn arguments_that_are_left_out_of_a_trace_are_null_on_both_sides() {
     assert_eq!(crate::evidence::ToolUse::from_events(&recording.conversations[0].turns[0].events)[0].args, json!(null));
     let case = recording.conversations.into_iter().next().unwrap().into_case();
     let CaseUser::Lines(lines) = &case.user else { panic!("{case:?}") };
-    assert_eq!(lines[0].expected.calls.as_ref().unwrap()[0].args, Some(json!({})), "a case expects none");
+    assert_eq!(lines[0].expected.calls.as_ref().unwrap()[0].args, Some(json!({}).into()), "a case expects none");
 }
 
 #[test]

@@ -105,8 +105,8 @@ fn read_tool(value: Cursor<'_>) -> Option<DatasetCall> {
     let mut fields = value.fields(KEYS)?;
     let id = fields.text("id").filter(|id| !id.is_empty());
     let tool = fields.required("name").and_then(Cursor::filled_text).unwrap_or_default().to_owned();
-    let args = fields.get("arguments").map(Cursor::json);
-    let result = fields.get("result").map(Cursor::json);
+    let args = fields.get("arguments").map(Cursor::lazy);
+    let result = fields.get("result").map(Cursor::lazy);
     fields.rest(UNKNOWN);
     Some(DatasetCall { id, tool, args, result, ..DatasetCall::default() })
 }

@@ -157,7 +157,7 @@ fn tool(call: &DatasetCall) -> Value {
     let mut tool = object([("id", json!(call.id)), ("name", json!(call.tool))]);
     for (key, value) in [("arguments", &call.args), ("result", &call.result)] {
         if let Some(value) = value {
-            tool[key] = value.clone();
+            tool[key] = Value::clone(value);
         }
     }
     tool

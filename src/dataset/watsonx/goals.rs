@@ -112,7 +112,7 @@ fn read_identifier(mut fields: Fields<'_>) -> (String, Value) {
 fn read_call(fields: &mut Fields<'_>, any_value: Option<&str>) -> DatasetCall {
     let tool = fields.required("tool_name").and_then(Cursor::filled_text).unwrap_or_default().to_owned();
     let args = fields.get("args");
-    let mut call = DatasetCall { tool, args: Some(Value::Null), ..DatasetCall::default() };
+    let mut call = DatasetCall { tool, args: Some(Value::Null.into()), ..DatasetCall::default() };
     if let Some(args) = args.filter(|args| args.map().is_some()) {
         let is_any =
             args.node.entries().len() == 1 && args.node.get(ANY_ARGS).is_some_and(|value| args.at(value).is_null());
@@ -124,7 +124,7 @@ fn read_call(fields: &mut Fields<'_>, any_value: Option<&str>) -> DatasetCall {
             rename_any(&mut known, word);
         }
         collect_any(&known, "", &mut call.rules);
-        call.args = (!is_any).then_some(known);
+        call.args = (!is_any).then_some(known.into());
     }
     let Some(matching) = fields.get("arg_matching") else { return call };
     if matching.map().is_none() {

@@ -6,6 +6,7 @@ use super::KEYS;
 use crate::dataset::cursor::{Cursor, Fields};
 use crate::dataset::json;
 use crate::dataset::model::{DatasetCall, RecordedTurn};
+use crate::evidence::LazyValue;
 
 /// Reads a list of messages as turns: each message of the user begins one.
 pub(in crate::dataset) fn read_messages(value: Cursor<'_>) -> Vec<RecordedTurn> {
@@ -158,7 +159,7 @@ fn calls_of(fields: &mut Fields<'_>, content: Option<Cursor<'_>>) -> Vec<Dataset
         return Vec::new();
     };
     let id = text_in(&call, &["id", "tool_call_id"]);
-    vec![DatasetCall { id, tool, args: call.get("args").cloned(), ..DatasetCall::default() }]
+    vec![DatasetCall { id, tool, args: call.get("args").cloned().map(LazyValue::from), ..DatasetCall::default() }]
 }
 
 /// Reads `{"id", "name", "args"}`, or the same with `function`.
@@ -166,7 +167,7 @@ fn read_listed(value: Cursor<'_>) -> Option<DatasetCall> {
     let Value::Object(call) = value.json() else { return None };
     let function = call.get("function").and_then(Value::as_object).unwrap_or(&call);
     let args = function.get("args").or_else(|| function.get("arguments")).cloned();
-    let args = args.map(json::json_within);
+    let args = args.map(json::json_within).map(LazyValue::from);
     Some(DatasetCall {
         id: text_in(&call, &["id"]),
         tool: text_in(function, &["name"])?,
@@ -179,5 +180,6 @@ fn response_of(fields: &mut Fields<'_>, content: Option<Cursor<'_>>) -> Option<D
     let response = inner(content)?;
     let id = text_in(&response, &["tool_call_id", "id"]).or_else(|| fields.text("tool_call_id"));
     let tool = text_in(&response, &["name"]).unwrap_or_default();
-    Some(DatasetCall { id, tool, result: response.get("content").cloned(), ..DatasetCall::default() })
+    let result = response.get("content").cloned().map(LazyValue::from);
+    Some(DatasetCall { id, tool, result, ..DatasetCall::default() })
 }

@@ -153,7 +153,7 @@ fn write_goal(goal: &Goal, is_own: bool) -> Value {
 fn write_call(kind: &str, call: &DatasetCall) -> Value {
     let args = match &call.args {
         None => json!({ ANY_ARGS: null }),
-        Some(args) => args.clone(),
+        Some(args) => Value::clone(args),
     };
     let mut value = json!({ "type": kind, "tool_name": call.tool, "args": args });
     if !call.rules.is_empty() {

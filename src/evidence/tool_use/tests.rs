@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 fn use_of(id: Option<&str>, tool: &str, args: Value, result: Option<Value>) -> ToolUse {
-    ToolUse { id: id.map(str::to_owned), tool: tool.to_owned(), args, result }
+    ToolUse { id: id.map(str::to_owned), tool: tool.to_owned(), args: args.into(), result: result.map(LazyValue::from) }
 }
 
 fn fixture(path: &str) -> Value {
@@ -39,15 +39,15 @@ fn the_recorded_tools_of_the_responses_api_keep_their_own_results() {
     for (item, function) in items.iter().zip(["web_search", "file_search", "roll", "code_interpreter"]) {
         events.push(Event::call(function, json!({}), item.clone()));
         if let Some(output) = item.get("output").or_else(|| item.get("outputs")) {
-            events.push(EventKind::FunctionResponse { output: output.clone() }.into());
+            events.push(EventKind::FunctionResponse { output: output.clone().into() }.into());
         }
     }
     // The job's own function, as it is answered from a mock.
     let called = json!({"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}});
     events.push(Event::call("weather", json!({}), called));
-    events.push(EventKind::FunctionResponse { output: json!("sun") }.into());
+    events.push(EventKind::FunctionResponse { output: json!("sun").into() }.into());
     let uses = ToolUse::from_events(&events);
-    let results: Vec<(&str, Option<&Value>)> = uses.iter().map(|it| (it.tool.as_str(), it.result.as_ref())).collect();
+    let results: Vec<(&str, Option<&Value>)> = uses.iter().map(|it| (it.tool.as_str(), it.result.as_deref())).collect();
     let logs = json!([{"logs": "2", "type": "logs"}]);
     assert_eq!(
         results,
@@ -106,7 +106,7 @@ fn responses_find_their_calls_by_id_on_every_transport() {
 fn without_ids_they_pair_in_order_and_by_the_tools_name() {
     let call = |tool: &str| Event::call(tool, json!({}), json!({"tool": tool, "args": {}}));
     let named = |tool: &str, output: &str| Event::response(json!(output), json!({"tool": tool, "output": output}));
-    let plain = |output: &str| Event::from(EventKind::FunctionResponse { output: json!(output) });
+    let plain = |output: &str| Event::from(EventKind::FunctionResponse { output: json!(output).into() });
     let paired = |events: &[Event]| -> Vec<Option<String>> {
         let result = |one: ToolUse| one.result.and_then(|result| result.as_str().map(str::to_owned));
         ToolUse::from_events(events).into_iter().map(result).collect()
@@ -116,8 +116,8 @@ fn without_ids_they_pair_in_order_and_by_the_tools_name() {
     assert_eq!(paired(&[call("f"), plain("1"), call("g"), plain("2")]), some(&["1", "2"]));
     assert_eq!(paired(&[call("f"), call("g"), named("g", "2"), named("f", "1")]), some(&["1", "2"]));
     assert_eq!(paired(&[plain("0"), call("f")]), [None]);
-    let null = ToolUse::from_events(&[call("f"), EventKind::FunctionResponse { output: Value::Null }.into()]);
-    assert_eq!(null[0].result, Some(Value::Null));
+    let null = ToolUse::from_events(&[call("f"), EventKind::FunctionResponse { output: Value::Null.into() }.into()]);
+    assert_eq!(null[0].result, Some(Value::Null.into()));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_tool_that_runs_long_reports_again_and_later_turns_answer_earlier_calls() {
         events: vec![Event::call("f", json!({}), raw("functionCall")), pending],
         ..Turn::answered(1, "Go", "Soon")
     };
-    assert_eq!(ToolUse::from_events(&first.events)[0].result, Some(json!("pending")));
+    assert_eq!(ToolUse::from_events(&first.events)[0].result, Some(json!("pending").into()));
     let second = Turn { events: vec![done], ..Turn::answered(2, "And?", "Done") };
     let transcript = Transcript { turns: vec![first, second] };
     let call = [use_of(Some("1"), "f", json!({}), Some(json!("done")))];

@@ -163,7 +163,7 @@ pub(super) fn looks_at_calls(script: &ScriptText) -> bool {
 }
 
 fn call(turn: u32, ToolUse { tool, args, result, .. }: ToolUse) -> Dynamic {
-    let result = result.as_ref().map_or(Dynamic::UNIT, data);
+    let result = result.as_deref().map_or(Dynamic::UNIT, data);
     Record::dynamic(
         ApiType::ToolUse,
         [("tool", tool.into()), ("args", data(&args)), ("result", result), ("turn", i64::from(turn).into())],

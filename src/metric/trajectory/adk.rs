@@ -70,7 +70,7 @@ pub(super) fn parameter_match(
         let Some(found) = actual[next..].iter().position(|made| made.tool == wanted.tool) else { continue };
         let made = &actual[next + found];
         next += found + 1;
-        let args = wanted.args.as_ref().and_then(Value::as_object).filter(|args| !args.is_empty());
+        let args = wanted.args.as_deref().and_then(Value::as_object).filter(|args| !args.is_empty());
         sum += args.map_or(1.0, |args| {
             let mut holds = |(key, value): &(&String, &Value)| {
                 let same = made.args.get(*key).filter(|made| python(value, made));

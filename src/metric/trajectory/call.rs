@@ -205,13 +205,21 @@ impl CallComparer<'_> {
         if !matcher.arguments {
             return true;
         }
-        let Some(expected) = wanted.call.args.as_ref().or(matcher.absent_is_null.then_some(&Value::Null)) else {
+        let rule = tool.and_then(|tool| tool.arguments.as_ref()).unwrap_or(&STRICT);
+        if let Some(expected) = &wanted.call.args
+            && !matcher.has_ignore_word
+            && rule.is_plain()
+            && comparison.layers.are_empty()
+            && expected.is_written_as(&made.args)
+        {
+            return true;
+        }
+        let Some(expected) = wanted.call.args.as_deref().or(matcher.absent_is_null.then_some(&Value::Null)) else {
             return true;
         };
         if is_any(matcher, expected) {
             return true;
         }
-        let rule = tool.and_then(|tool| tool.arguments.as_ref()).unwrap_or(&STRICT);
         if (matcher.empty_is_null || matcher.has_ignore_word)
             && is_empty(expected)
             && is_empty(&made.args)
@@ -248,12 +256,12 @@ impl CallComparer<'_> {
         if !matcher.results {
             return true;
         }
-        let Some(expected) = expected.result.as_ref().or(matcher.absent_is_null.then_some(&Value::Null)) else {
+        let Some(expected) = expected.result.as_deref().or(matcher.absent_is_null.then_some(&Value::Null)) else {
             return true;
         };
         let rule = tool.and_then(|tool| tool.result.as_ref()).unwrap_or(&STRICT);
         let mode = if matcher.has_ignore_word { Mode { extra: false, ..matcher.mode } } else { matcher.mode };
-        comparison.value(rule, &mode, expected, made.result.as_ref().unwrap_or(&Value::Null))
+        comparison.value(rule, &mode, expected, made.result.as_deref().unwrap_or(&Value::Null))
     }
 }
 

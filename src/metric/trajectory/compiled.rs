@@ -148,6 +148,13 @@ impl CompiledRule {
         })
     }
 
+    /// Whether values are equal by it wherever they are the same.
+    pub(super) fn is_plain(&self) -> bool {
+        let CompiledRule { kind, compares, only, ignore, schema, length, valid, compare, .. } = self;
+        let has_condition = schema.is_some() || length.is_some() || *valid || compare.is_some();
+        *kind == RuleKind::Strict && *compares && only.is_none() && ignore.is_none() && !has_condition
+    }
+
     /// The mode below this rule.
     pub(super) fn mode(&self, mode: &Mode) -> Mode {
         Mode {

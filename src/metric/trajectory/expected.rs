@@ -10,6 +10,7 @@ use super::config::TrajectoryConfig;
 use super::goals::check_goals;
 use super::matcher::TrajectoryMatcher;
 use super::rule::Rule;
+use crate::evidence::LazyValue;
 use crate::metric::Rubric;
 use crate::script::ExpressionProblem;
 
@@ -25,24 +26,24 @@ pub struct ExpectedCall {
     pub tool: String,
     /// Its arguments; not compared where absent, and none are expected where null.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    pub args: Option<Value>,
+    pub args: Option<LazyValue>,
     /// Its result; not compared where absent.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    pub result: Option<Value>,
+    pub result: Option<LazyValue>,
     /// How single arguments are compared, by their paths (`city`, `address.street`); a rule holds for all below its path.
     #[serde(default, rename = "match", skip_serializing_if = "BTreeMap::is_empty")]
     pub rules: BTreeMap<String, Rule>,
 }
 
 /// A value that is null is there.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
+fn present<'de, V: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<V>, D::Error> {
+    V::deserialize(deserializer).map(Some)
 }
 
 impl ExpectedCall {
     /// A call of a tool with these arguments.
-    pub fn new(tool: impl Into<String>, args: Value) -> ExpectedCall {
-        ExpectedCall { tool: tool.into(), args: Some(args), ..ExpectedCall::default() }
+    pub fn new(tool: impl Into<String>, args: impl Into<LazyValue>) -> ExpectedCall {
+        ExpectedCall { tool: tool.into(), args: Some(args.into()), ..ExpectedCall::default() }
     }
 
     /// Its label in messages: its name, or else its tool.

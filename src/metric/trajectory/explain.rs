@@ -100,7 +100,7 @@ fn call(tool: &str, args: Option<&Value>) -> String {
 fn expected_call(expected: &ExpectedCall) -> String {
     let name = expected.name.as_deref().filter(|name| *name != expected.tool);
     let name = name.map(|name| format!(" ({})", shortened(name.to_owned()))).unwrap_or_default();
-    format!("{}{name}", call(&expected.tool, expected.args.as_ref()))
+    format!("{}{name}", call(&expected.tool, expected.args.as_deref()))
 }
 
 fn difference(it: &CallDifference) -> String {

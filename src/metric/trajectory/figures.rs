@@ -10,8 +10,10 @@ use super::call::CallVerdict;
 use super::compare::MatchSession;
 use super::config::{CallOrder, TrajectoryDialect, TrajectoryFigure};
 use super::equality::Equality;
+use super::expected::ExpectedCall;
 use super::normal::IGNORE_WORD;
 use super::{adk, watsonx};
+use crate::evidence::{LazyValue, ToolUse};
 use crate::metric::json::HIDDEN_DIGITS;
 
 /// The figures of a comparison; `None` where one does not apply.
@@ -195,7 +197,17 @@ fn parameter_f1(session: &MatchSession<'_>, pairs: &Pairs, same: &Pairs) -> Opti
     let has_all = matcher.arguments && matcher.has_no_rules();
     let is_free = |value: &Value| matcher.has_ignore_word && value.as_str() == Some(IGNORE_WORD);
     let f1 = |(wanted, made): (usize, &Option<usize>)| match made {
-        Some(made) => match session.wanted[wanted].call.args.as_ref().and_then(Value::as_object) {
+        // What is written alike has the same arguments.
+        Some(made)
+            if has_all
+                && !matcher.has_ignore_word
+                && same[wanted].is_some()
+                && session.wanted[wanted].rules.is_none()
+                && has_plain_arguments(session.wanted[wanted].call, &session.input.actual[*made]) =>
+        {
+            Some(1.0)
+        }
+        Some(made) => match session.wanted[wanted].call.args.as_deref().and_then(Value::as_object) {
             // All are as expected: it is only to be counted which are there beside them.
             Some(args)
                 if has_all
@@ -213,6 +225,13 @@ fn parameter_f1(session: &MatchSession<'_>, pairs: &Pairs, same: &Pairs) -> Opti
         None => session.wanted[wanted].call.args.is_some().then_some(0.0),
     };
     mean(&pairs.iter().enumerate().filter_map(f1).collect::<Vec<_>>())
+}
+
+/// Whether a call was made with the arguments that are expected, and these need no closer look.
+fn has_plain_arguments(wanted: &ExpectedCall, made: &ToolUse) -> bool {
+    let written = wanted.args.as_ref().and_then(LazyValue::written);
+    let is_plain = |args: &str| args.len() > 2 && args.starts_with('{') && !args.contains("IGNORE");
+    written.is_some_and(is_plain) && made.args.written() == written
 }
 
 /// F1 of the agents that were called, of those that are expected or own an expected tool.

@@ -99,12 +99,12 @@ impl MatchSession<'_> {
         let mut wanted: Vec<usize> = (0..self.wanted.len()).collect();
         wanted.sort_by_cached_key(|at| {
             let ExpectedCall { tool, args, result, .. } = self.wanted[*at].call;
-            (tool.clone(), go(args.as_ref().unwrap_or(&null)), go(result.as_ref().unwrap_or(&null)))
+            (tool.clone(), go(args.as_deref().unwrap_or(&null)), go(result.as_deref().unwrap_or(&null)))
         });
         let mut made: Vec<usize> = (0..self.input.actual.len()).collect();
         made.sort_by_cached_key(|at| {
             let ToolUse { tool, args, result, .. } = &self.input.actual[*at];
-            (tool.clone(), go(args), go(result.as_ref().unwrap_or(&null)))
+            (tool.clone(), go(args), go(result.as_deref().unwrap_or(&null)))
         });
         let mut pairs = vec![None; wanted.len()];
         for (wanted, made) in wanted.into_iter().zip(made) {

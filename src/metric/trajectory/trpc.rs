@@ -215,8 +215,8 @@ pub fn seed_calls(data: &Value, strict: bool) -> Result<Vec<ToolUse>, CriterionE
         ToolUse {
             id: (!own.is_empty()).then_some(own),
             tool: text("name"),
-            args: one.get("args").cloned().unwrap_or_default(),
-            result: found.map(|found| responses[found].get("response").cloned().unwrap_or_default()),
+            args: one.get("args").cloned().unwrap_or_default().into(),
+            result: found.map(|found| responses[found].get("response").cloned().unwrap_or_default().into()),
         }
     });
     Ok(calls.collect())

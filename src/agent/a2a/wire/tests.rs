@@ -217,8 +217,9 @@ fn marked_parts_are_calls_results_and_thoughts_and_no_text() {
         assert_eq!(progress.reply().unwrap(), "Noted: tea.", "{updates:?}");
         let kinds: Vec<EventKind> = progress.events.iter().map(|event| event.kind.clone()).collect();
         let before = says_before.then(|| EventKind::Other { data: json!({"intermediate": "One moment."}) });
-        let called = EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "tea"}) });
-        let returned = EventKind::FunctionResponse { output: json!({"count": 2}) };
+        let called =
+            EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "tea"}).into() });
+        let returned = EventKind::FunctionResponse { output: json!({"count": 2}).into() };
         assert_eq!(kinds, before.into_iter().chain([called, returned]).collect::<Vec<_>>(), "{updates:?}");
         let call = progress.events.iter().find(|event| matches!(event.kind, EventKind::FunctionCall(_))).unwrap();
         assert_eq!(call.to_json()["metadata"]["adk_type"], "function_call");

@@ -57,8 +57,8 @@ fn calls_results_and_earlier_texts_are_events() {
             kinds(&run),
             [
                 EventKind::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
-                EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": thing}) }),
-                EventKind::FunctionResponse { output: json!({"noted": thing, "count": count}) },
+                EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": thing}).into() }),
+                EventKind::FunctionResponse { output: json!({"noted": thing, "count": count}).into() },
             ]
         );
     }
@@ -156,7 +156,7 @@ fn an_older_server_is_recognised_by_the_body_that_it_took_for_the_state() {
 fn a_run_that_ends_with_a_long_running_tool_has_its_call() {
     let call = json!({"functionCall": {"name": "approve", "id": "t", "args": {"sum": 7}}});
     let event = |parts: Value| json!([{"author": "a", "longRunningToolIds": ["t"], "content": {"parts": parts}}]);
-    let expected = EventKind::FunctionCall(ToolCall { function: "approve".to_owned(), args: json!({"sum": 7}) });
+    let expected = EventKind::FunctionCall(ToolCall { function: "approve".to_owned(), args: json!({"sum": 7}).into() });
     for (parts, text) in [(json!([call]), ""), (json!([{"text": "One moment."}, call]), "One moment.")] {
         let run = list(&event(parts.clone()).to_string()).unwrap();
         assert_eq!(run.text, text, "{parts}");
@@ -196,8 +196,8 @@ fn the_debug_server_of_trpc_agent_go_is_read() {
             kinds(&run),
             [
                 EventKind::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
-                EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "tea"}) }),
-                EventKind::FunctionResponse { output: json!({"count": 1}) },
+                EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "tea"}).into() }),
+                EventKind::FunctionResponse { output: json!({"count": 1}).into() },
             ]
         );
         assert_eq!(run.usage.map(|usage| usage.calls), calls, "{events}");

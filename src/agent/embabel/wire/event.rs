@@ -18,7 +18,7 @@ fn read(data: &Value) -> Option<EventKind> {
     // The most specific shape first: `content` is the field that other kinds are most likely to have as well.
     system_prompt(fields)
         .or_else(|| function_call(fields))
-        .or_else(|| fields.get("output").map(|output| EventKind::FunctionResponse { output: output.clone() }))
+        .or_else(|| fields.get("output").map(|output| EventKind::FunctionResponse { output: output.clone().into() }))
         .or_else(|| graph_request(fields))
 }
 
@@ -30,7 +30,7 @@ fn function_call(fields: &Map<String, Value>) -> Option<EventKind> {
     let request = fields.get("request")?;
     let function = request.pointer("/function/name")?.as_str()?.to_owned();
     let args = request.get("arguments").or_else(|| request.pointer("/function/arguments")).cloned();
-    Some(EventKind::FunctionCall(ToolCall { function, args: args.map(arguments_of).unwrap_or_default() }))
+    Some(EventKind::FunctionCall(ToolCall { function, args: args.map(arguments_of).unwrap_or_default().into() }))
 }
 
 fn graph_request(fields: &Map<String, Value>) -> Option<EventKind> {
@@ -67,18 +67,18 @@ mod tests {
             ),
             (
                 json!({"request": {"function": {"name": "f", "label": "X"}, "arguments": {"a": 1}, "context": {}}}),
-                EventKind::FunctionCall(ToolCall { function: "f".to_owned(), args: json!({"a": 1}) }),
+                EventKind::FunctionCall(ToolCall { function: "f".to_owned(), args: json!({"a": 1}).into() }),
             ),
             (
                 json!({"request": {"function": {"name": "f"}}}),
-                EventKind::FunctionCall(ToolCall { function: "f".to_owned(), args: Value::Null }),
+                EventKind::FunctionCall(ToolCall { function: "f".to_owned(), args: Value::Null.into() }),
             ),
             (
                 json!({"request": {"function": {"name": "f"}, "arguments": "{\"a\":1}"}}),
-                EventKind::FunctionCall(ToolCall { function: "f".to_owned(), args: json!({"a": 1}) }),
+                EventKind::FunctionCall(ToolCall { function: "f".to_owned(), args: json!({"a": 1}).into() }),
             ),
-            (json!({"output": {"id": 3}}), EventKind::FunctionResponse { output: json!({"id": 3}) }),
-            (json!({"output": null}), EventKind::FunctionResponse { output: Value::Null }),
+            (json!({"output": {"id": 3}}), EventKind::FunctionResponse { output: json!({"id": 3}).into() }),
+            (json!({"output": null}), EventKind::FunctionResponse { output: Value::Null.into() }),
         ] {
             let read = parse_event(data.clone());
             assert_eq!(read.kind, event);
@@ -106,8 +106,8 @@ mod tests {
             for event in [
                 EventKind::SystemPrompt { text: content.clone() },
                 EventKind::GraphRequest { content: content.clone(), summary_direction: direction },
-                EventKind::FunctionCall(ToolCall { function: content.clone(), args: json!({"n": number}) }),
-                EventKind::FunctionResponse { output: json!([content, number]) },
+                EventKind::FunctionCall(ToolCall { function: content.clone(), args: json!({"n": number}).into() }),
+                EventKind::FunctionResponse { output: json!([content, number]).into() },
                 EventKind::Other { data: json!({"other": number}) },
             ] {
                 prop_assert_eq!(parse_event(event.to_json()), event.into());

@@ -182,8 +182,11 @@ mod tests {
             reply.events().into_iter().map(|event| event.kind).collect::<Vec<_>>(),
             [
                 EventKind::SystemPrompt { text: "You are kind.".to_owned() },
-                EventKind::FunctionCall(ToolCall { function: "remind".to_owned(), args: json!({"at": "17:00"}) }),
-                EventKind::FunctionResponse { output: json!("ok") },
+                EventKind::FunctionCall(ToolCall {
+                    function: "remind".to_owned(),
+                    args: json!({"at": "17:00"}).into()
+                }),
+                EventKind::FunctionResponse { output: json!("ok").into() },
             ]
         );
     }

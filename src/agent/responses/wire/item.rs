@@ -55,7 +55,7 @@ fn hosted(tool: &str, item: &Value) -> Vec<Event> {
     };
     let call = Event::call(function, args, item.clone());
     let result = known(&["error", "results", "outputs", "output"]);
-    let result = result.map(|output| EventKind::FunctionResponse { output: output.clone() });
+    let result = result.map(|output| EventKind::FunctionResponse { output: output.clone().into() });
     // The item is kept beside its call, and not once more beside its result.
     [Some(call), result.map(Event::from)].into_iter().flatten().collect()
 }

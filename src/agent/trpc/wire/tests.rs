@@ -75,8 +75,11 @@ fn calls_results_and_earlier_words_are_events() {
             kinds(&run),
             [
                 EventKind::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
-                EventKind::FunctionCall(ToolCall { function: "weather".to_owned(), args: json!({"city": "Rome"}) }),
-                EventKind::FunctionResponse { output: json!({"sky": "clear"}) },
+                EventKind::FunctionCall(ToolCall {
+                    function: "weather".to_owned(),
+                    args: json!({"city": "Rome"}).into()
+                }),
+                EventKind::FunctionResponse { output: json!({"sky": "clear"}).into() },
             ]
         );
         let usage = run.usage.unwrap();
@@ -111,8 +114,11 @@ fn an_agent_that_sends_only_pieces_is_read_by_its_messages() {
     assert_eq!(
         kinds(&run),
         [
-            EventKind::FunctionCall(ToolCall { function: "lookup".to_owned(), args: json!({"matchId": "match_001"}) }),
-            EventKind::FunctionResponse { output: json!("102 points") },
+            EventKind::FunctionCall(ToolCall {
+                function: "lookup".to_owned(),
+                args: json!({"matchId": "match_001"}).into()
+            }),
+            EventKind::FunctionResponse { output: json!("102 points").into() },
         ]
     );
 }

@@ -31,7 +31,7 @@ fn kinds(events: &[Event]) -> Vec<EventKind> {
 }
 
 fn call(name: &str, args: Value) -> EventKind {
-    EventKind::FunctionCall(ToolCall { function: name.to_owned(), args })
+    EventKind::FunctionCall(ToolCall { function: name.to_owned(), args: args.into() })
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_run_tells_calls_results_and_messages_in_order() {
         kinds(&content.events),
         [
             call("get_leave", json!({"who": "ann"})),
-            EventKind::FunctionResponse { output: json!({"days": 12}) },
+            EventKind::FunctionResponse { output: json!({"days": 12}).into() },
             call("transfer_to_hr_agent", json!({})),
             EventKind::Other { data: json!({"routing": routing}) },
         ]
@@ -130,7 +130,7 @@ fn a_thread_tells_the_answer_to_our_own_last_message_only() {
     assert_eq!(content.text(), "Done.");
     assert_eq!(
         kinds(&content.events),
-        [call("note", json!({"thing": "tea"})), EventKind::FunctionResponse { output: json!("ok") }]
+        [call("note", json!({"thing": "tea"})), EventKind::FunctionResponse { output: json!("ok").into() }]
     );
     assert_eq!(find_answer(&json!(earlier), 2, "yes"), None, "the same text in an earlier message");
     assert_eq!(find_answer(&json!(earlier), 1, "no"), None);

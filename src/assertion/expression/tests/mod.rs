@@ -23,7 +23,8 @@ fn resource(name: &str, labels: &[&str], properties: Json) -> Resource {
 }
 
 fn evidence() -> Evidence {
-    let call = ToolCall { function: "remind".into(), args: json!({"city": "Bern", "days": [1, 2.5], "urgent": true}) };
+    let call =
+        ToolCall { function: "remind".into(), args: json!({"city": "Bern", "days": [1, 2.5], "urgent": true}).into() };
     let turn = |number: u32, user: &str, agent: Option<&str>| Turn {
         agent: agent.map(str::to_owned),
         latency_ms: agent.map(|_| 120.4),
@@ -33,7 +34,7 @@ fn evidence() -> Evidence {
     second.events = vec![
         EventKind::SystemPrompt { text: "be kind".into() }.into(),
         Event::with_raw(EventKind::FunctionCall(call), json!({"request": {"context": {"x": 1}}, "took": 5})),
-        EventKind::FunctionResponse { output: json!("ok") }.into(),
+        EventKind::FunctionResponse { output: json!("ok").into() }.into(),
     ];
     second.failures = vec![FailedAttempt::untimed("HTTP 500".into(), true)];
     Evidence {

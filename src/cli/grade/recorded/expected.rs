@@ -89,25 +89,27 @@ fn readable_as_yaml(json: String) -> String {
 }
 
 /// A dataset, which may be a part of a larger one.
-struct DatasetPart {
+struct DatasetPart<'a> {
     dataset: Dataset,
-    is_part: bool,
+    /// Of a part, the templates that all parts share: each is checked once.
+    shared: Option<&'a PromptFiles>,
 }
 
-impl DatasetPart {
-    fn whole(dataset: Dataset) -> DatasetPart {
-        DatasetPart { dataset, is_part: false }
+impl DatasetPart<'_> {
+    fn whole(dataset: Dataset) -> DatasetPart<'static> {
+        DatasetPart { dataset, shared: None }
     }
 }
 
 /// The job of a dataset.
 fn job_of_dataset(
     typed: &str,
-    part: DatasetPart,
+    part: DatasetPart<'_>,
     args: &GradeArgs,
     context: &Context,
 ) -> Result<(ExpectedJob, Vec<String>), CliError> {
-    let DatasetPart { dataset, is_part } = part;
+    let DatasetPart { dataset, shared } = part;
+    let is_part = shared.is_some();
     datasets::refuse_empty(typed, &dataset)?;
     refuse_second_agent(typed, &dataset)?;
     let ids = dataset.cases.iter().map(|case| (case.id.clone(), case.session.id.clone()));
@@ -126,20 +128,26 @@ fn job_of_dataset(
         false => job::secrets_of_document(&document),
     };
     context.redactor().learn_all(secrets.iter().map(Secret::expose));
-    let templates = PromptFiles::for_job(Path::new(typed), args.files.prompts.as_deref());
+    let own = shared.is_none().then(|| templates_for(typed, args));
+    let files = own.as_ref().or(shared).ok_or_else(|| CliError::Internal("templates were lost".to_owned()))?;
     let job = match &text {
-        Some(text) => load_job(typed, document, text, &templates)?,
-        None => load_part(typed, document, expected, &templates)?,
+        Some(text) => load_job(typed, document, text, files)?,
+        None => load_part(typed, document, expected, files)?,
     };
+    let templates = files.templates();
     let key = |((id, session), case): ((String, Option<String>), &Arc<Case>)| CaseKey {
         ids: vec![id, case.id.clone()],
         session,
     };
     let keys = ids.into_iter().zip(&job.cases).map(key).collect();
-    let templates = templates.into_templates();
     let loaded = Loaded { file: typed.to_owned(), text: text.unwrap_or_default(), job, templates, selection: None };
     let of_lowering = warnings.into_iter().map(|warning| format!("{typed}: {warning}"));
     Ok((ExpectedJob { loaded, keys, large: None }, of_reading.into_iter().chain(of_lowering).collect()))
+}
+
+/// The templates beside a file with cases.
+pub(super) fn templates_for(typed: &str, args: &GradeArgs) -> PromptFiles {
+    PromptFiles::for_job(Path::new(typed), args.files.prompts.as_deref())
 }
 
 /// Refuses cases of which a second agent makes the expected side: in a recording there is none, and what the file expects is not it.
@@ -162,8 +170,12 @@ fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<(Exp
     let large = if path.is_file() { LargeDataset::open(path, &options, &DiskFiles).map_err(problems)? } else { None };
     let Some(large) = large else { return Ok(None) };
     let first = large.read(0..1, &DiskFiles).map_err(problems)?;
-    let (ExpectedJob { mut loaded, .. }, of_first) =
-        job_of_dataset(typed, DatasetPart { dataset: first, is_part: true }, args, context)?;
+    let (ExpectedJob { mut loaded, .. }, of_first) = job_of_dataset(
+        typed,
+        DatasetPart { dataset: first, shared: Some(&templates_for(typed, args)) },
+        args,
+        context,
+    )?;
     let warnings = large.warnings.iter().map(datasets::reading_warning).chain(of_first).collect();
     let first = loaded.job.cases.first().cloned().ok_or_else(|| CliError::Internal("a case was lost".to_owned()))?;
     let bare =
@@ -173,18 +185,28 @@ fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<(Exp
     Ok(Some((ExpectedJob { loaded, keys: large.keys.clone(), large: Some(large) }, warnings)))
 }
 
+/// A large eval set that is read in parts.
+#[derive(Clone, Copy)]
+pub(super) struct LargeFile<'a> {
+    /// Its name, as it was typed.
+    pub(super) typed: &'a str,
+    pub(super) large: &'a LargeDataset,
+    /// The templates beside it.
+    pub(super) templates: &'a PromptFiles,
+}
+
 /// Some cases of a large eval set, whole, with warnings.
 pub(super) fn cases_of(
-    typed: &str,
-    large: &LargeDataset,
+    file: LargeFile<'_>,
     cases: Range<usize>,
     args: &GradeArgs,
     context: &Context,
 ) -> Result<(Vec<Arc<Case>>, Vec<String>), CliError> {
+    let LargeFile { typed, large, templates } = file;
     let ids = &large.keys[cases.clone()];
     let dataset = large.read(cases, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
     let (ExpectedJob { loaded, .. }, warnings) =
-        job_of_dataset(typed, DatasetPart { dataset, is_part: true }, args, context)?;
+        job_of_dataset(typed, DatasetPart { dataset, shared: Some(templates) }, args, context)?;
     let named = |(case, key): (Arc<Case>, &CaseKey)| {
         // An id that no job would take is shortened there.
         let id = key.ids.first().cloned().unwrap_or_default();

@@ -15,7 +15,7 @@ use super::super::super::recordings::{ReadConversation, RecordedConversations};
 use super::super::super::run::runtime;
 use super::super::again::{can_be_judged, render, without_reply};
 use super::super::not_compared;
-use super::expected::cases_of;
+use super::expected::{LargeFile, cases_of, templates_for};
 use super::kept::Kept;
 use super::script_match::broken;
 use super::trials::Trials;
@@ -154,7 +154,9 @@ impl RecordedGrader<'_> {
             of_case.entry(trials.list[trial].case.as_str()).or_default().push((key, trial));
         }
         // Those about the first case, and about the set as a whole, were shown before.
-        let of_first = cases_of(&self.loaded.file, large, 0..1, self.args, self.context).map_err(KeepError::Cli)?;
+        let templates = templates_for(&self.loaded.file, self.args);
+        let file = LargeFile { typed: &self.loaded.file, large, templates: &templates };
+        let of_first = cases_of(file, 0..1, self.args, self.context).map_err(KeepError::Cli)?;
         let mut shown: HashSet<String> = of_first.1.into_iter().collect();
         for from in (0..ids.len()).step_by(CASE_BATCH) {
             if self.interrupt.is_cancelled() {
@@ -164,8 +166,7 @@ impl RecordedGrader<'_> {
             if !ids[some.clone()].iter().any(|id| of_case.contains_key(id.as_str())) {
                 continue;
             }
-            let (cases, warnings) =
-                cases_of(&self.loaded.file, large, some, self.args, self.context).map_err(KeepError::Cli)?;
+            let (cases, warnings) = cases_of(file, some, self.args, self.context).map_err(KeepError::Cli)?;
             let new = warnings.into_iter().filter(|warning| shown.insert(warning.clone()));
             self.notes.borrow_mut().extend(new);
             for case in cases {

@@ -117,6 +117,9 @@ pub(in super::super) fn keep(
         }
         KeepError::Cli(error) => error,
     })?;
+    // The summary takes the room of what found each conversation.
+    drop((trials, places));
+    drop((ids, case_of));
     let mut stored = JournalFile::from_journal(&folder, keeper.kept.journal());
     let (overview, gathered) = keeper.kept.end().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
     stored.write_summary(&overview.summary)?;

@@ -160,6 +160,37 @@ fn messages_before_a_turn_are_said_before_it() {
 }
 
 #[test]
+fn a_turn_that_begins_with_what_was_said_before_it_says_the_rest() {
+    let said =
+        |texts: &[&str]| -> Vec<Value> { texts.iter().map(|text| json!({"role": "user", "content": text})).collect() };
+    let turn =
+        |before: &[&str]| json!({"userContent": {"role": "user", "content": "Go"}, "contextMessages": said(before)});
+    let turns =
+        [turn(&["a", "b"]), turn(&["a", "b", "c"]), turn(&["a", "b", "c", "d"]), turn(&["a", "b", "e"]), turn(&["b"])];
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "contextMessages": said(&["a", "b"]), "conversation": turns}]});
+    let (job, _) = lowered("s.evalset.json", &set, &LowerOptions { takes_history: true, ..options() });
+    let case = &job["cases"][0];
+    let line = |before: &[&str]| json!({"say": "Go", "before": said(before)});
+    assert_eq!(case["script"], json!(["Go", line(&["c"]), line(&["d"]), line(&["e"]), line(&["b"])]));
+    assert_eq!(case["seeds"], json!([{"conversation": said(&["a", "b"])}]));
+}
+
+#[test]
+fn a_message_that_ends_the_originals_program_is_the_last_one_there() {
+    let said = |text: &str| json!({"role": "user", "content": text});
+    let of = |texts: &[&str], strict: bool| {
+        let flow = json!({"metadata": {"authoritative_user_id": "u"},
+                          "conversation": texts.iter().map(|text| said(text)).collect::<Vec<_>>()});
+        let (job, warnings) = lowered("f.json", &flow, &LowerOptions { strict, ..options() });
+        (job["cases"][0]["script"].clone(), warnings.iter().any(|it| it.contains("`quit` and `exit` end")))
+    };
+    assert_eq!(of(&["Hi", " Quit\n", "Bye"], false), (json!(["Hi", " Quit\n", "Bye"]), false));
+    assert_eq!(of(&["Hi", " Quit\n", "Bye"], true), (json!(["Hi"]), true));
+    assert_eq!(of(&["exit", "Bye"], true), (json!(["exit", "Bye"]), false), "a conversation has a message");
+    assert_eq!(of(&["Hi", "I quit"], true), (json!(["Hi", "I quit"]), false));
+}
+
+#[test]
 fn a_second_agent_that_begins_empty_is_told_of() {
     let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "expectedRunnerEnabled": true,
         "contextMessages": [{"role": "user", "content": "I am Ann."}],

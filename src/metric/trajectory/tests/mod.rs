@@ -18,7 +18,7 @@ fn wanted(call: Value) -> ExpectedCall {
 
 fn made(call: &Value) -> ToolUse {
     ToolUse {
-        result: call.get("result").cloned(),
+        result: call.get("result").cloned().map(Into::into),
         ..ToolUse::new(call["tool"].as_str().unwrap(), call.get("args").cloned().unwrap_or_default())
     }
 }

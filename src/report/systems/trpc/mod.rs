@@ -126,8 +126,8 @@ fn tools(uses: &[ToolUse]) -> Vec<Value> {
         let mut tool = Map::new();
         tool.extend(call.id.as_ref().map(|id| ("id".to_owned(), Value::from(id.as_str()))));
         tool.insert("name".to_owned(), call.tool.as_str().into());
-        tool.insert("arguments".to_owned(), call.args.clone());
-        tool.extend(call.result.as_ref().map(|result| ("result".to_owned(), result.clone())));
+        tool.insert("arguments".to_owned(), Value::clone(&call.args));
+        tool.extend(call.result.as_deref().map(|result| ("result".to_owned(), result.clone())));
         Value::Object(tool)
     };
     uses.iter().map(tool).collect()
