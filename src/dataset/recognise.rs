@@ -168,7 +168,7 @@ fn is_messages(value: &JsonNode) -> bool {
 pub(super) fn may_be_either(root: &JsonNode) -> bool {
     let cases = root.get("evalCases").map(JsonNode::items).unwrap_or_default();
     let mut turns = cases.iter().flat_map(|case| case.get("conversation").map(JsonNode::items).unwrap_or_default());
-    let has_parts = |turn: &JsonNode| turn.get("userContent").is_some_and(|user| user.has("parts"));
+    let has_parts = |turn: &JsonNode| turn.get("userContent").is_some_and(|user| user.has_value("parts"));
     !cases.is_empty() && !is_adk_in_camel_case(root) && turns.all(|turn| has_parts(turn) && !turn.has("tools"))
 }
 

@@ -21,6 +21,9 @@ pub struct Event {
     /// Whether it is no report of the agent's, and stands for the place of the final reply, where calls came after that.
     #[serde(rename = "replied", skip_serializing_if = "std::ops::Not::not")]
     pub is_replied: bool,
+    /// Whether it is the result of the call that stands right before it, whatever their ids say: whoever recorded the two knew.
+    #[serde(rename = "ofCallBefore", skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_call_before: bool,
 }
 
 /// The key within what was reported of a call, by which earlier versions marked it as made in one message with the call before it.
@@ -80,6 +83,8 @@ struct StoredEvent {
     with_call_before: bool,
     #[serde(default)]
     replied: bool,
+    #[serde(default)]
+    of_call_before: bool,
 }
 
 #[derive(Deserialize)]
@@ -123,7 +128,8 @@ impl TryFrom<StoredEvent> for Event {
             StoredKind::Other => EventKind::Other { data: stored.data.ok_or_else(|| missing("data"))? },
         };
         let (is_parallel, is_replied) = (stored.with_call_before, stored.replied);
-        Ok(Event { kind, raw: stored.raw, is_parallel, is_replied }.with_marks_of_earlier_versions())
+        let is_of_call_before = stored.of_call_before;
+        Ok(Event { kind, raw: stored.raw, is_parallel, is_replied, is_of_call_before }.with_marks_of_earlier_versions())
     }
 }
 
@@ -147,6 +153,11 @@ impl Event {
     /// Marks a call as made in one message with the call before it.
     pub fn parallel(self) -> Event {
         Event { is_parallel: true, ..self }
+    }
+
+    /// Marks a response as that of the call right before it.
+    pub fn of_call_before(self) -> Event {
+        Event { is_of_call_before: true, ..self }
     }
 
     /// The place of the final reply, where calls came after it.
@@ -205,7 +216,7 @@ impl Event {
 
 impl From<EventKind> for Event {
     fn from(kind: EventKind) -> Event {
-        Event { kind, raw: None, is_parallel: false, is_replied: false }
+        Event { kind, raw: None, is_parallel: false, is_replied: false, is_of_call_before: false }
     }
 }
 
@@ -291,6 +302,10 @@ mod tests {
         assert_eq!(serde_json::to_value(&parallel).unwrap(), stored);
         let reported = Event::with_raw(call(), json!({"id": "1"})).parallel();
         assert_eq!(reported.raw, Some(json!({"id": "1"})), "what the agent reported stays as it is");
+        let result = Event::from(EventKind::FunctionResponse { output: json!("done") }).of_call_before();
+        let stored = json!({"kind": "functionResponse", "output": "done", "ofCallBefore": true});
+        assert_eq!(serde_json::to_value(&result).unwrap(), stored);
+        assert_eq!(serde_json::from_value::<Event>(stored).unwrap(), result);
         for (older, newer) in [
             (
                 json!({"kind": "functionCall", "function": "f", "args": {"a": 1}, "raw": {"withCallBefore": true}}),

@@ -35,9 +35,7 @@ impl ToolUse {
     /// call's id, and where responses have no ids, the next in order.
     pub fn from_events<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<ToolUse> {
         let mut pairing = Pairing::default();
-        for event in events {
-            pairing.take(event);
-        }
+        pairing.take_turn(events);
         pairing.uses
     }
 }
@@ -53,7 +51,11 @@ impl Turn {
 impl Transcript {
     /// The calls of tools of the whole conversation. A result may come in a later turn than its call.
     pub fn tool_uses(&self) -> Vec<ToolUse> {
-        ToolUse::from_events(self.turns.iter().flat_map(|turn| &turn.events))
+        let mut pairing = Pairing::default();
+        for turn in &self.turns {
+            pairing.take_turn(&turn.events);
+        }
+        pairing.uses
     }
 
     /// The calls that are the first, or only, one of their message.
@@ -113,17 +115,29 @@ struct Pairing {
     hosted: Option<usize>,
     /// The other calls without a result, in order.
     open: Vec<usize>,
+    /// The first call of the turn, as soon as there is one.
+    turn: usize,
+    /// The call, if the last event was one.
+    last: Option<usize>,
 }
 
 impl Pairing {
+    fn take_turn<'a>(&mut self, events: impl IntoIterator<Item = &'a Event>) {
+        (self.turn, self.last) = (self.uses.len(), None);
+        for event in events {
+            self.take(event);
+        }
+    }
+
     fn take(&mut self, event: &Event) {
-        let hosted = self.hosted.take();
+        let (hosted, before) = (self.hosted.take(), self.last.take());
         match &event.kind {
             EventKind::FunctionCall(call) => {
                 let raw = event.raw.as_ref();
                 let id = raw.and_then(|raw| text_at(raw, CALL_IDS)).map(str::to_owned);
                 let at = self.uses.len();
                 self.uses.push(ToolUse { id, tool: call.function.clone(), args: call.args.clone(), result: None });
+                self.last = Some(at);
                 match raw.is_some_and(is_hosted) {
                     true => self.hosted = Some(at),
                     false => self.open.push(at),
@@ -133,7 +147,8 @@ impl Pairing {
                 let raw = event.raw.as_ref();
                 let id = raw.and_then(|raw| text_at(raw, RESPONSE_IDS));
                 let name = raw.and_then(|raw| text_at(raw, RESPONSE_NAMES));
-                if let Some(at) = self.call_of(id, name, hosted) {
+                let before = before.filter(|_| event.is_of_call_before);
+                if let Some(at) = before.or_else(|| self.call_of(id, name, hosted)) {
                     self.open.retain(|open| *open != at);
                     // A tool that runs long reports again; its last word counts.
                     self.uses[at].result = Some(output.clone());
@@ -146,8 +161,8 @@ impl Pairing {
     fn call_of(&self, id: Option<&str>, name: Option<&str>, hosted: Option<usize>) -> Option<usize> {
         if let Some(id) = id {
             let own = |at: &usize| self.uses[*at].id.as_deref() == Some(id);
-            // Ids may come again in a later turn: the one that still waits, or else the last.
-            let found = self.open.iter().copied().find(own);
+            // Ids may come again in a later turn: the one that still waits, of this turn before others, or else the last.
+            let found = self.waiting().find(own);
             let found = found.or_else(|| (0..self.uses.len()).rev().find(own));
             // What names another call is no answer to this one.
             return found.or_else(|| {
@@ -158,9 +173,15 @@ impl Pairing {
         hosted.or_else(|| self.in_order(name, |_| true))
     }
 
+    /// The calls that wait: those of this turn, then those of earlier ones. What was never answered takes no later call's result.
+    fn waiting(&self) -> impl Iterator<Item = usize> {
+        let (earlier, own) = self.open.split_at(self.open.partition_point(|at| *at < self.turn));
+        own.iter().chain(earlier).copied()
+    }
+
     /// The first call that waits, of the response's own tool where it names one.
     fn in_order(&self, name: Option<&str>, may: impl Fn(&usize) -> bool) -> Option<usize> {
-        let waiting = || self.open.iter().copied().filter(&may);
+        let waiting = || self.waiting().filter(&may);
         let named = name.and_then(|name| waiting().find(|at| self.uses[*at].tool == name));
         named.or_else(|| waiting().next())
     }

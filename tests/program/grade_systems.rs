@@ -229,3 +229,64 @@ fn what_a_judge_said_of_recordings_is_part_of_their_run() {
     let journal = fs::read_to_string(run.join("journal.ndjson")).unwrap();
     assert!(journal.lines().last().unwrap().contains("runFinished"), "{journal}");
 }
+
+#[test]
+fn a_file_that_has_what_was_recorded_is_graded_by_itself() {
+    let metrics = ("s.metrics.json", json!(TRAJECTORY));
+    let (find, none) = (json!([turn("a", "x", Some(&["find"]))]), json!([turn("a", "x", Some(&[]))]));
+    for (actual, status) in [(&find, 0), (&none, 100)] {
+        let desk = desk(&[("s.evalset.json", trace(&find, actual)), metrics.clone()]);
+        for file in ["s.evalset.json", "s.evalset.json:c"] {
+            let (found, words) = typed(desk.path(), &format!("grade --dataset {file} -v"));
+            assert_eq!(found, Some(status), "{words}");
+            assert!(!words.contains("-v shows"), "{words}");
+        }
+    }
+    let mut asked = trace(&find, &find);
+    let case = asked["evalCases"][0].as_object_mut().unwrap();
+    (case.remove("evalMode"), case.remove("actualConversation"));
+    let desk = desk(&[("s.evalset.json", asked), metrics]);
+    let (status, words) = typed(desk.path(), "grade --dataset s.evalset.json");
+    assert_eq!(status, Some(2), "{words}");
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("nothing that an agent said is recorded in s.evalset.json"), "{words}");
+    assert!(words.contains("--actual FILE"), "{words}");
+}
+
+#[test]
+fn an_empty_reply_that_is_expected_is_compared_with_an_empty_one() {
+    let metrics = json!([{"metricName": "final_response_avg_score", "threshold": 1.0,
+        "criterion": {"finalResponse": {"text": {"matchStrategy": "exact"}}}}]);
+    let empty = json!([turn("a", "", None)]);
+    for (actual, status) in [("", 0), ("blah", 100)] {
+        let set = trace(&empty, &json!([turn("a", actual, None)]));
+        let desk = desk(&[("s.evalset.json", set), ("s.metrics.json", metrics.clone())]);
+        for strict in ["", " --dialect-strict"] {
+            let (found, words) = typed(desk.path(), &format!("{OWN}{strict}"));
+            assert_eq!(found, Some(status), "{actual:?}{strict}: {words}");
+        }
+    }
+}
+
+#[test]
+fn a_grade_tells_where_the_default_and_the_original_differ_as_a_run_does() {
+    let metrics =
+        json!([{"metricName": "tool_trajectory_avg_score", "threshold": 1, "criterion": {"toolTrajectory": {}}}]);
+    let with = |arguments: Option<Value>| {
+        let mut turn = turn("a", "x", Some(&["find"]));
+        let tool = turn["tools"][0].as_object_mut().unwrap();
+        match arguments {
+            Some(arguments) => drop(tool.insert("arguments".to_owned(), arguments)),
+            None => drop(tool.remove("arguments")),
+        }
+        json!([turn])
+    };
+    let set = trace(&with(None), &with(Some(json!({}))));
+    let desk = desk(&[("s.evalset.json", set), ("s.metrics.json", metrics)]);
+    let (status, words) = typed(desk.path(), OWN);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("--dialect-strict"), "{words}");
+    let (status, words) = typed(desk.path(), &format!("{OWN} --dialect-strict"));
+    assert_eq!(status, Some(100), "{words}");
+    assert!(words.contains("the default"), "{words}");
+}

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use clap::builder::FalseyValueParser;
+
 use super::values::{parse_score, parse_weight};
 use super::{CacheArgs, FileArgs, JudgingArgs, ReadingArgs, RunsArgs, SelectionArgs};
 use crate::job::Panel;
@@ -45,6 +47,10 @@ pub(in crate::cli) struct GradeArgs {
     /// Also write the run with its new grades to a file: .json, .html, .xml (JUnit), .md, .csv, or tokens.json
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(in crate::cli) output: Vec<PathBuf>,
+
+    /// Show also what passed, part by part
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
+    pub(in crate::cli) verbose: bool,
 }
 
 /// Recorded conversations, and their expectations.
@@ -52,12 +58,12 @@ pub(in crate::cli) struct GradeArgs {
 pub(in crate::cli) struct RecordedArgs {
     /// Grade recorded conversations, without an agent, by the cases of this file: another system's (Google ADK, trpc-agent-go,
     /// watsonx Orchestrate, Red Hat), a folder of them, or a job file whose cases have `expected`
-    #[arg(long, env = "EVAL_JOB_DATASET", value_name = "FILE", requires = "actual", conflicts_with_all = ["runs", "job", "weights"])]
+    #[arg(long, env = "EVAL_JOB_DATASET", value_name = "FILE", conflicts_with_all = ["runs", "job", "weights"])]
     pub(in crate::cli) dataset: Option<String>,
 
     /// What was said and done: a file or a folder of results of ADK or trpc-agent-go, messages of watsonx Orchestrate, results of Red
     /// Hat's, message lists as OpenAI writes them, OpenTelemetry's JSON, or a run of eval-job's, by its id or its record.
-    /// Several: --actual A --actual B
+    /// Several: --actual A --actual B [default: what the file of --dataset has recorded itself, beside what it expects]
     #[arg(long, env = "EVAL_JOB_ACTUAL", value_name = "RECORDED", requires = "dataset")]
     pub(in crate::cli) actual: Vec<String>,
 

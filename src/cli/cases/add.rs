@@ -72,6 +72,9 @@ pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> 
         (None, Some(trace)) => read_trace(trace, args, context)?,
         (None, None) => Vec::new(),
     };
+    if let (true, Some(from)) = (added.is_empty(), &args.from) {
+        return Err(refused(format!("there are no cases in {}", plain(from)), "a file that has some"));
+    }
     if let Some(id) = &args.id {
         let [(own, _)] = added.as_mut_slice() else {
             let what = format!("--id names one case, and there are {}", added.len());

@@ -210,7 +210,7 @@ fn grade_run<'a>(
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));
     }
-    printer.data(&report::terminal(&overview, &gathered, context.screen(false)))?;
+    printer.data(&report::terminal(&overview, &gathered, context.screen(args.verbose)))?;
     let kept = run.write_grading(number, &overview.summary)?;
     printer.data(&again.difference(&before, &overview))?;
     printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));

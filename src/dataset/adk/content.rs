@@ -135,7 +135,12 @@ pub(in crate::dataset) fn read_response(value: Cursor<'_>) -> Option<DatasetCall
 pub(in crate::dataset) fn pair(calls: &mut [DatasetCall], responses: Vec<DatasetCall>) -> Vec<DatasetCall> {
     let mut left = Vec::new();
     for response in responses {
-        let by_id = response.id.as_ref().and_then(|id| calls.iter().position(|call| call.id.as_ref() == Some(id)));
+        // Of several calls with this id the one that waits, or else the last: a tool that runs long reports again.
+        let by_id = response.id.as_ref().and_then(|id| {
+            let own = |call: &DatasetCall| call.id.as_ref() == Some(id);
+            let waiting = calls.iter().position(|call| own(call) && call.result.is_none());
+            waiting.or_else(|| calls.iter().rposition(own))
+        });
         let by_name = || {
             let is_free = |call: &DatasetCall| {
                 call.result.is_none() && call.tool == response.tool && (call.id.is_none() || response.id.is_none())

@@ -36,7 +36,7 @@ pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<AdkInvoca
         turn.user = read_content(user);
         // What a user answers to an agent's call is no text either.
         let parts = user.node.get("parts").map(JsonNode::items).unwrap_or_default();
-        let is_function = |part: &&JsonNode| FUNCTIONS.iter().any(|key| part.has(key));
+        let is_function = |part: &&JsonNode| FUNCTIONS.iter().any(|key| part.has_value(key));
         turn.user.others.extend(parts.iter().filter(is_function).map(JsonNode::to_json));
         if turn.user.texts.is_empty() && turn.user.others.is_empty() {
             user.error("the user's message has no text");

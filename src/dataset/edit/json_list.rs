@@ -34,12 +34,14 @@ fn comma(behind: &str) -> Option<usize> {
 
 /// The text with another item behind the last one, written like it: on lines of its own where the others are.
 pub(super) fn with(text: &str, list: &Range<usize>, items: &[Range<usize>], item: &str) -> String {
+    let breaks = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let item = &item.lines().collect::<Vec<_>>().join(breaks);
     let Some(last) = items.last() else {
         let inner = &text[list.start + 1..list.end - 1];
         if !inner.trim().is_empty() {
             // A comment may stand there.
             let at = list.end - 1;
-            return format!("{}{}\n{}", &text[..at], indented(item, ""), &text[at..]);
+            return format!("{}{}{breaks}{}", &text[..at], indented(item, ""), &text[at..]);
         }
         return format!("{}{item}{}", &text[..=list.start], &text[list.end - 1..]);
     };

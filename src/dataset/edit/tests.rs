@@ -31,6 +31,14 @@ fn a_case_is_put_behind_the_last_one_of_a_job() {
 }
 
 #[test]
+fn lines_that_are_added_end_as_those_of_the_file_do() {
+    let text = "{\r\n  \"eval_set_id\": \"s\",\r\n  \"eval_cases\": [\r\n    {\"eval_id\": \"a\"}\r\n  ]\r\n}\r\n";
+    let with = CaseFile::of_data("f.json", text).unwrap().with("{\n  \"eval_id\": \"b\"\n}");
+    assert_eq!(with.matches('\n').count(), with.matches("\r\n").count(), "{with:?}");
+    assert!(with.contains("\r\n    {\r\n      \"eval_id\": \"b\"\r\n    }\r\n"), "{with:?}");
+}
+
+#[test]
 fn quotes_and_brackets_may_go_on_in_lines_that_are_indented_by_less() {
     let text = "target: {}\ncases:\n  - id: a\n    script: [\"x\n  - {y\n  z\", {\n  b: c}]\n  - id: b\n";
     let file = CaseFile::of_job("f.yml", text).unwrap();

@@ -58,7 +58,12 @@ impl<'a> JsonNode<'a> {
         self.entries().iter().rev().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
-    /// Whether this is an object that has this key.
+    /// Whether this is an object that has this key with a value: null is as good as none.
+    pub(in crate::dataset) fn has_value(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|value| value.content != JsonContent::Null)
+    }
+
+    /// Whether this is an object that has this key, also where it is null: by such keys formats are told apart.
     pub(in crate::dataset) fn has(&self, key: &str) -> bool {
         self.entries().iter().any(|entry| entry.key == key)
     }

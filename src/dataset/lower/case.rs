@@ -36,6 +36,8 @@ pub(super) struct JobDefaults {
     pub(super) absent_calls_are_none: bool,
     /// Whether a metric asks a judge.
     pub(super) asks_judge: bool,
+    /// Whether an empty expected reply is an expectation: only the originals take it for one, but where a text must be the same.
+    pub(super) takes_empty_replies: bool,
 }
 
 /// A case of a job's document, and beside it what it expects.
@@ -77,7 +79,8 @@ pub(super) fn lower_case(
     match &case.user {
         CaseUser::Lines(lines) => {
             let expects_none = of_all.absent_calls_are_none && case.expects_by_turn();
-            let of_case = CaseDefaults { options, expects_none, has_reference: case.expected_runner };
+            let (has_reference, takes_empty_replies) = (case.expected_runner, of_all.takes_empty_replies);
+            let of_case = CaseDefaults { options, expects_none, has_reference, takes_empty_replies };
             let mut script = Vec::new();
             for ((at, line), calls) in lines.iter().enumerate().zip(calls) {
                 let expected = Expectation { calls, ..line.expected.to_expectation() };
@@ -178,6 +181,7 @@ struct CaseDefaults<'a> {
     expects_none: bool,
     /// Whether a second agent makes what is expected.
     has_reference: bool,
+    takes_empty_replies: bool,
 }
 
 /// A line, and what is expected of the turn.
@@ -187,7 +191,7 @@ fn lower_line(
     of_case: CaseDefaults<'_>,
     warn: &mut impl FnMut(&str),
 ) -> (Value, Option<Expectation>) {
-    let CaseDefaults { options, expects_none, has_reference } = of_case;
+    let CaseDefaults { options, expects_none, has_reference, takes_empty_replies } = of_case;
     let key = &options.target.0;
     let is_asked = !options.is_recorded;
     let own_mocks = if options.mocks_tools && is_asked { mocks(&line.mocks, warn) } else { Vec::new() };
@@ -209,8 +213,7 @@ fn lower_line(
     if !line.attachments.is_empty() && is_asked {
         warn("parts of a message that are no text are not sent");
     }
-    // Only the originals take nothing for an expectation.
-    expected.reply = expected.reply.filter(|reply| options.strict || !reply.is_empty());
+    expected.reply = expected.reply.filter(|reply| takes_empty_replies || !reply.is_empty());
     expected.calls = expected.calls.or(expects_none.then(Vec::new));
     // Nobody has to send what was recorded.
     let is_shown_only = options.is_recorded && line.say.is_empty() && !line.attachments.is_empty();

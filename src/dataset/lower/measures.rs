@@ -11,6 +11,7 @@ use crate::dataset::{CaseUser, Dataset, DatasetCase, DatasetMetric, MeasureKind,
 use crate::metric::document::trpc::{json_criterion, xml_criterion};
 use crate::metric::rouge::trpc::rouge_criterion;
 use crate::metric::trajectory::{ASSERTIONS, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure, adk, trpc};
+use crate::metric::wording::TextMatch;
 use crate::metric::wording::trpc::text_criterion;
 use crate::metric::{Rubric, RubricConfig};
 
@@ -226,6 +227,13 @@ fn reported(options: &LowerOptions, found: Option<LoweredMetric>) -> Result<Opti
         .into()),
         None => Ok(found),
     }
+}
+
+/// Whether a metric wants the very text that is expected, which may be an empty one.
+pub(super) fn wants_same_text(dataset: &Dataset) -> bool {
+    let finals = dataset.metrics.iter().filter(|metric| metric.kind == MeasureKind::FinalResponse);
+    let texts = finals.filter_map(|metric| text_criterion(metric.options.get("text")?, false).ok()?);
+    texts.into_iter().any(|text| text.text_match == TextMatch::Exact)
 }
 
 /// trpc-agent-go's criteria of a final response: in each turn all parts must hold.

@@ -104,6 +104,7 @@ pub fn lower_from(dataset: &mut Dataset, options: &LowerOptions) -> LoweredJob {
         max_turns: dataset.cases.iter().map(most_messages).max().unwrap_or(2),
         absent_calls_are_none: dataset.absent_calls_are_none(),
         shares_context,
+        takes_empty_replies: options.strict || measures::wants_same_text(dataset),
         asks_judge: dataset.metrics.iter().any(|metric| metric.kind == MeasureKind::Judge),
     };
     let (mut cases, mut expected) = (Vec::new(), Vec::new());

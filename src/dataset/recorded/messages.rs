@@ -76,20 +76,25 @@ pub(super) fn turns_of(history: Vec<Spoken>) -> Vec<RecordedTurn> {
             }
         }
         for result in message.results {
-            answer(&mut turns, result);
+            // A call that an earlier turn left without a result waits no longer where this one has a call that does.
+            let earlier = turns.len().saturating_sub(1);
+            if !answer(&mut turns[earlier..], result.clone()) {
+                answer(&mut turns, result);
+            }
         }
     }
     turns
 }
 
-/// Gives a result to its call: the one with its id, else the first that waits, of its name where it has one.
-pub(super) fn answer(turns: &mut [RecordedTurn], result: DatasetCall) {
+/// Gives a result to its call: the one with its id, else the first that waits, of its name where it has one. `false` where there is
+/// no such call.
+pub(super) fn answer(turns: &mut [RecordedTurn], result: DatasetCall) -> bool {
     let mut calls = turns.iter_mut().flat_map(|turn| &mut turn.calls);
     let call = match &result.id {
         Some(id) => calls.rev().find(|call| call.id.as_ref() == Some(id)),
         None => calls.find(|call| call.result.is_none() && (result.tool.is_empty() || call.tool == result.tool)),
     };
-    if let Some(call) = call {
-        call.result = result.result;
-    }
+    let Some(call) = call else { return false };
+    call.result = result.result;
+    true
 }

@@ -138,7 +138,8 @@ fn events_of(call: DatasetCall) -> impl Iterator<Item = Event> {
             Some(id) => json!({"tool_call_id": id, "name": tool}),
             None => json!({"name": tool}),
         };
-        Event { raw: Some(raw), ..Event::from(EventKind::FunctionResponse { output }) }
+        // It is this call's, whatever other call has the same id or name.
+        Event { raw: Some(raw), ..Event::from(EventKind::FunctionResponse { output }) }.of_call_before()
     });
     let args = args.unwrap_or_else(|| Value::Object(Map::new()).into());
     let kind = EventKind::FunctionCall(ToolCall { function: tool, args });

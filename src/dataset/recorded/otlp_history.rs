@@ -112,7 +112,7 @@ fn message_of_chat(message: &Value, role: &str) -> Spoken {
     text.into_iter().for_each(|text| spoken.add_text(text));
     let calls = message.get("tool_calls").cloned().map(json_within);
     let calls = calls.iter().flat_map(|calls| calls.as_array().into_iter().flatten());
-    spoken.calls.extend(calls.filter_map(|call| call_of(&call, "id")));
+    spoken.calls.extend(calls.filter_map(|call| call_of(call, "id")));
     spoken
 }
 
@@ -128,7 +128,7 @@ fn message_of_parts(message: &Value) -> Spoken {
             Some("text") => {
                 string(part, "content").or_else(|| string(part, "text")).into_iter().for_each(|it| spoken.add_text(it));
             }
-            Some("tool_call") => spoken.calls.extend(call_of(&part, "id")),
+            Some("tool_call") => spoken.calls.extend(call_of(part, "id")),
             Some("tool_call_response") => {
                 let result = part.get("response").or_else(|| part.get("result")).cloned().map(json_within);
                 let result = result.map(LazyValue::from);
@@ -205,7 +205,7 @@ pub(super) fn message_of_event(event: &OtlpRecord) -> Option<Spoken> {
     let text = content.and_then(Value::as_str).map(str::to_owned);
     let calls = body.get("tool_calls").or_else(|| message.get("tool_calls")).cloned().map(json_within);
     let calls = calls.iter().flat_map(|calls| calls.as_array().into_iter().flatten());
-    let calls: Vec<DatasetCall> = calls.filter_map(|call| call_of(&call, "id")).collect();
+    let calls: Vec<DatasetCall> = calls.filter_map(|call| call_of(call, "id")).collect();
     let mut spoken = Spoken { role: role.to_owned().into(), calls, ..Spoken::default() };
     if let Some(blocks) = blocks.filter(|_| role != "tool") {
         let calls = std::mem::take(&mut spoken.calls);

@@ -50,8 +50,7 @@ pub(super) fn turns<'a>(spans: &[&'a OtlpRecord], events: &[&OtlpRecord]) -> Vec
         add_figures(&mut trace.turns, &trace.spans);
     }
     if traces.iter().all(|trace| trace.turns.is_empty()) {
-        let history = events.iter().filter_map(|event| message_of_event(event)).collect();
-        traces = vec![TraceTurns { turns: turns_of(history), ..TraceTurns::default() }];
+        return turns_of_events(spans, events);
     }
     let mut turns: Vec<RecordedTurn> = Vec::new();
     for TraceTurns { turns: mut next, .. } in traces {
@@ -66,6 +65,31 @@ pub(super) fn turns<'a>(spans: &[&'a OtlpRecord], events: &[&OtlpRecord]) -> Vec
         }
         turns.extend(next);
     }
+    add_tools(&mut turns, spans);
+    turns
+}
+
+/// The turns that events alone tell: those of a span that is not in the file stand for it.
+fn turns_of_events(spans: &[&OtlpRecord], events: &[&OtlpRecord]) -> Vec<RecordedTurn> {
+    let mut absent: Vec<OtlpRecord> = Vec::new();
+    let is_of = |event: &OtlpRecord, span: &OtlpRecord| event.trace == span.trace && event.span == span.span;
+    for event in events {
+        let is_there = spans.iter().any(|span| is_of(event, span)) || absent.iter().any(|span| is_of(event, span));
+        if !is_there {
+            let (trace, span, start) = (event.trace.clone(), event.span.clone(), event.start);
+            absent.push(OtlpRecord { trace, span, start, ..OtlpRecord::default() });
+        }
+    }
+    let asks =
+        |span: &OtlpRecord| Some(history_of(span, events)).filter(|it| !it.is_empty()).map(|it| asked(&turns_of(it)));
+    let messages: Vec<usize> = absent.iter().filter_map(asks).collect();
+    if !messages.is_empty() && !messages.contains(&0) {
+        let mut all: Vec<&OtlpRecord> = spans.iter().copied().chain(&absent).collect();
+        all.sort_by_key(|span| span.start);
+        return turns(&all, events);
+    }
+    // Where each message has a span of its own all of them are one history.
+    let mut turns = turns_of(events.iter().filter_map(|event| message_of_event(event)).collect());
     add_tools(&mut turns, spans);
     turns
 }

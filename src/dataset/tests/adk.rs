@@ -292,3 +292,12 @@ fn a_rubric_without_text_is_its_description_or_refused() {
         assert!(refused.contains("rubric_content: this rubric says nothing"), "{refused}");
     }
 }
+
+#[test]
+fn keys_that_are_null_are_not_there() {
+    let part = json!({"video_metadata": null, "function_call": null, "function_response": null, "text": "Hi"});
+    let set = json!({"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [
+        {"user_content": {"parts": [part], "role": "user"}, "final_response": {"parts": [{"text": "Hello"}]}}]}]});
+    let dataset = loaded(&set.to_string(), &with_config(r#"{"criteria": {}}"#));
+    assert_eq!((lines(&dataset.cases[0])[0].say.as_str(), lines(&dataset.cases[0])[0].attachments.len()), ("Hi", 0));
+}

@@ -303,3 +303,51 @@ fn what_is_odd_in_recorded_cases_is_told() {
         assert!(failed.contains(place), "{failed}");
     }
 }
+
+#[test]
+fn a_call_without_a_result_takes_none_from_a_later_one() {
+    let results = |text: &str| -> Vec<Vec<Option<Value>>> {
+        let turns = recorded(text).conversations.remove(0).turns;
+        let by_turn = crate::evidence::Transcript { turns }.tool_uses_by_turn();
+        by_turn.into_iter().map(|uses| uses.into_iter().map(|used| used.result).collect()).collect()
+    };
+    let turn = |tools: Value| json!({"userContent": {"role": "user", "content": "go"}, "finalResponse": {"role": "assistant", "content": "ok"}, "tools": tools});
+    let set = |turns: Value| {
+        json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "evalMode": "trace", "conversation": turns}]})
+            .to_string()
+    };
+    let (open, done) =
+        (json!({"name": "f", "arguments": {"n": 1}}), json!({"name": "f", "arguments": {"n": 2}, "result": "done"}));
+    assert_eq!(results(&set(json!([turn(json!([open, done]))]))), [[None, Some(json!("done"))]]);
+    let with_id = |mut call: Value| {
+        call["id"] = json!("tool_1");
+        call
+    };
+    let again = set(json!([turn(json!([with_id(open.clone())])), turn(json!([with_id(done.clone())]))]));
+    assert_eq!(results(&again), [[None], [Some(json!("done"))]]);
+    // An id, or none at all, anew in each turn.
+    for id in [json!({"tool_call_id": "call_0"}), json!({})] {
+        let asked = json!({"role": "user", "content": "go"});
+        let mut call = json!({"role": "assistant", "tool_calls": [{"id": "call_0", "function": {"name": "f", "arguments": "{}"}}]});
+        let mut result = json!({"role": "tool", "content": "done"});
+        match id.get("tool_call_id") {
+            Some(id) => result["tool_call_id"] = id.clone(),
+            None => drop(call["tool_calls"][0].as_object_mut().unwrap().remove("id")),
+        }
+        let said = json!({"role": "assistant", "content": "ok"});
+        let log = json!([asked, call, said, asked, call, result, said]).to_string();
+        assert_eq!(results(&log), [[None], [Some(json!("done"))]], "{id}");
+    }
+    let used = |n: u8| json!({"id": "x", "name": "f", "args": {"n": n}});
+    let answered = |text: &str| json!({"id": "x", "name": "f", "response": {"said": text}});
+    let adk = json!([{"user_content": {"parts": [{"text": "go"}]}, "final_response": {"parts": [{"text": "ok"}]},
+        "intermediate_data": {"tool_uses": [used(1), used(2)], "tool_responses": [answered("1"), answered("2")]}}]);
+    assert_eq!(results(&adk.to_string()), [[Some(json!({"said": "1"})), Some(json!({"said": "2"}))]]);
+}
+
+#[test]
+fn an_empty_text_that_is_recorded_is_a_reply() {
+    let turn = json!({"userContent": {"role": "user", "content": "go"}, "finalResponse": {"role": "assistant", "content": ""}});
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "evalMode": "trace", "conversation": [turn]}]});
+    assert_eq!(turns(&recorded(&set.to_string())), [(1, "go", Some(""))]);
+}

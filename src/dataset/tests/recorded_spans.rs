@@ -243,3 +243,45 @@ fn a_trace_that_ends_with_an_error_is_the_agents_failure() {
     assert_eq!(ended(&json!([]), json!({})).as_deref(), Some("timeout"));
     assert_eq!(ended(&reply, error), None);
 }
+
+/// Log records of these spans, each with its event's name, and its content as the body.
+fn logs(records: &[(&str, &str, Value)]) -> String {
+    let record = |(number, (span, name, content)): (usize, &(&str, &str, Value))| {
+        json!({"traceId": "1", "spanId": span, "timeUnixNano": number.to_string(), "eventName": name,
+            "body": {"stringValue": content.to_string()}})
+    };
+    let records: Vec<Value> = records.iter().enumerate().map(record).collect();
+    json!({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}).to_string()
+}
+
+#[test]
+fn events_without_their_spans_are_one_history_for_each_span() {
+    let said = |text: &str| json!({"content": text});
+    let call = json!([{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
+    let (user, assistant, choice) = ("gen_ai.user.message", "gen_ai.assistant.message", "gen_ai.choice");
+    let log = logs(&[
+        ("1", user, said("hi")),
+        ("1", choice, json!({"index": 0, "message": {"role": "assistant"}, "tool_calls": call})),
+        ("2", user, said("hi")),
+        ("2", assistant, json!({"tool_calls": call})),
+        ("2", "gen_ai.tool.message", json!({"content": "42", "id": "1"})),
+        ("2", choice, json!({"index": 0, "message": {"content": "It is 42"}})),
+    ]);
+    assert_eq!(turns_of(&log), [(1, "hi".to_owned(), Some("It is 42".to_owned()))]);
+    assert_eq!(calls(&recorded(&log).conversations[0].turns[0]), [json!(["f", {}]), json!(42)]);
+    // A span for each message.
+    let apart = logs(&[("1", user, said("a")), ("2", choice, json!({"index": 0, "message": {"content": "b"}}))]);
+    assert_eq!(turns_of(&apart), [(1, "a".to_owned(), Some("b".to_owned()))]);
+}
+
+#[test]
+fn an_event_with_all_messages_of_a_call_is_read_without_its_span() {
+    let message = |role: &str, text: &str| json!([{"role": role, "parts": [{"type": "text", "content": text}]}]);
+    let attributes = [
+        attribute("gen_ai.input.messages", &json!(message("user", "a").to_string())),
+        attribute("gen_ai.output.messages", &json!(message("assistant", "b").to_string())),
+    ];
+    let log = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [{"traceId": "1", "spanId": "1", "timeUnixNano": "1",
+        "eventName": "gen_ai.client.inference.operation.details", "attributes": attributes}]}]}]});
+    assert_eq!(turns_of(&log.to_string()), [(1, "a".to_owned(), Some("b".to_owned()))]);
+}

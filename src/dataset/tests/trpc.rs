@@ -292,3 +292,32 @@ fn a_metrics_file_without_metrics_measures_nothing_and_says_so() {
     assert_eq!(metrics.text.trim(), "[]");
     assert_eq!(read_back(&written).unwrap().cases.len(), dataset.cases.len());
 }
+
+#[test]
+fn keys_that_are_null_are_not_there() {
+    let message = |role: &str, text: &str| json!({"role": role, "content": text, "parts": null});
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": [{"intermediateData": null,
+        "userContent": message("user", "Hi"), "finalResponse": message("assistant", "Hello")}]}]});
+    let metrics =
+        r#"[{"metricName": "tool_trajectory_avg_score", "threshold": 1, "criterion": {"toolTrajectory": {}}}]"#;
+    let dataset = loaded(&set.to_string(), &with_config(metrics));
+    assert_eq!(warnings(&dataset), [""; 0]);
+    assert_eq!((&dataset.metrics[0].options["generation"], dataset.kind), (&json!("head"), Kind::TrpcEvalSet));
+    let line = &lines(&dataset.cases[0])[0];
+    assert_eq!((line.say.as_str(), line.attachments.len(), line.expected.reply.as_deref()), ("Hi", 0, Some("Hello")));
+}
+
+#[test]
+fn an_empty_reply_is_expected_where_the_text_must_be_the_same() {
+    use super::super::{LowerOptions, lower};
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": [{
+        "userContent": {"role": "user", "content": "Hi"}, "finalResponse": {"role": "assistant", "content": ""}}]}]});
+    let expected = |strategy: &str| {
+        let metrics = json!([{"metricName": "final_response_avg_score", "threshold": 1,
+            "criterion": {"finalResponse": {"text": {"matchStrategy": strategy}}}}]);
+        let dataset = loaded(&set.to_string(), &with_config(&metrics.to_string()));
+        lower(&dataset, &LowerOptions::default()).document["cases"][0]["script"][0]["expected"]["reply"].clone()
+    };
+    assert_eq!(expected("exact"), json!(""));
+    assert_eq!(expected("contains"), json!(null), "any reply contains it");
+}

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::super::watsonx::{SummaryVersion, summary_version};
 use super::super::{GoalKind, JudgedScope, Kind, MeasureKind};
 use super::*;
 
@@ -108,6 +109,11 @@ fn checks_uploads_contexts_and_prompts_have_their_places() {
     let goals = case.expected.goals.as_ref().unwrap();
     assert!(matches!(&goals.nodes[2].kind, GoalKind::Text { is_summary: true, .. }));
     assert!(dataset.metrics.iter().any(|metric| metric.name == "AssertLLM"));
+    for (summary, version) in [("\"all\"", SummaryVersion::V2), ("null", SummaryVersion::V1)] {
+        let text = format!(r#"{{"goal_details": [{{"type": "text", "name": "summarize", "summary": {summary}}}]}}"#);
+        let read = super::super::json::read(&text).unwrap();
+        assert_eq!(summary_version(&read.root), Some(version), "{summary}");
+    }
     for (details, message) in [
         (r#"{"type": "assert_llm", "kind": "policy", "check": "c", "name": "x"}"#, "unknown key `name`"),
         (r#"{"type": "assert_llm", "kind": "law", "check": "c"}"#, "`observed` or `policy`"),

@@ -36,7 +36,7 @@ pub(in crate::dataset) fn read_eval_set(value: Cursor<'_>, name: &str) -> Datase
 pub(in crate::dataset) fn generation_of(root: &JsonNode) -> Generation {
     let cases = root.get("evalCases").map(JsonNode::items).unwrap_or_default();
     let is_old = |turn: &JsonNode| {
-        turn.has("intermediateData") || turn.get("userContent").is_some_and(|content| content.has("parts"))
+        turn.has_value("intermediateData") || turn.get("userContent").is_some_and(|user| user.has_value("parts"))
     };
     let turns = |case: &JsonNode| case.get("conversation").map(JsonNode::items).unwrap_or_default().iter().any(is_old);
     if cases.iter().any(turns) { Generation::Seed } else { Generation::Head }

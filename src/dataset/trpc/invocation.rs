@@ -144,7 +144,8 @@ impl TrpcInvocation {
         RecordedTurn {
             id: self.id,
             user: self.user.content,
-            reply: self.reply.filter(|reply| !reply.is_empty()),
+            // An empty text is a reply, too.
+            reply: self.reply,
             reply_after_calls: None,
             calls: self.calls.unwrap_or_default().into_iter().map(as_recorded).collect(),
             intermediate: self.intermediate,

@@ -14,7 +14,7 @@ const BESIDE_TEXT: [&str; 6] =
 /// Reads a message, or the content of an older file.
 pub(super) fn read_message(value: Cursor<'_>) -> ContextMessage {
     let mut message = ContextMessage::default();
-    if value.node.has("parts") {
+    if value.node.has_value("parts") {
         let content = adk::read_content(value);
         message.role = value.node.get("role").and_then(|role| role.text()).unwrap_or_default().to_owned();
         message.content = content.texts.join("\n");
@@ -29,6 +29,8 @@ pub(super) fn read_message(value: Cursor<'_>) -> ContextMessage {
         return message;
     }
     let Some(mut fields) = value.fields(KEYS) else { return message };
+    // Null it is here.
+    fields.get("parts");
     message.role = fields.text("role").unwrap_or_default();
     message.content = fields.text("content").unwrap_or_default();
     for name in BESIDE_TEXT {

@@ -89,5 +89,5 @@ pub(in crate::dataset) enum SummaryVersion {
 pub(in crate::dataset) fn summary_version(root: &JsonNode) -> Option<SummaryVersion> {
     let details = root.get("goal_details").map(JsonNode::items).unwrap_or_default();
     let summarize = details.iter().find(|goal| goal.get("name").and_then(JsonNode::text) == Some("summarize"))?;
-    Some(if summarize.has("summary") { SummaryVersion::V2 } else { SummaryVersion::V1 })
+    Some(if summarize.has_value("summary") { SummaryVersion::V2 } else { SummaryVersion::V1 })
 }

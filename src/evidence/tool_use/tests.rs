@@ -141,6 +141,31 @@ fn a_tool_that_runs_long_reports_again_and_later_turns_answer_earlier_calls() {
 }
 
 #[test]
+fn a_call_that_nobody_answered_takes_no_later_calls_result() {
+    let call = |id: Option<&str>| match id {
+        Some(id) => Event::call("f", json!({}), json!({"id": id})),
+        None => EventKind::FunctionCall(crate::evidence::ToolCall { function: "f".to_owned(), args: json!({}) }).into(),
+    };
+    let response = |id: Option<&str>| match id {
+        Some(id) => Event::response(json!("done"), json!({"tool_call_id": id, "name": "f"})),
+        None => Event::response(json!("done"), json!({"name": "f"})),
+    };
+    let results = |turns: &[Vec<Event>]| -> Vec<bool> {
+        let turn = |events: &Vec<Event>| Turn { events: events.clone(), ..Turn::answered(1, "Go", "Ok") };
+        let transcript = Transcript { turns: turns.iter().map(turn).collect() };
+        transcript.tool_uses().iter().map(|used| used.result.is_some()).collect()
+    };
+    for id in [Some("call_0"), None] {
+        let turns = [vec![call(id)], vec![call(id), response(id)]];
+        assert_eq!(results(&turns), [false, true], "{id:?}: the turn's own call");
+        let turns = [vec![call(id)], vec![response(id), call(id)]];
+        assert_eq!(results(&turns), [true, false], "{id:?}: a result that comes a turn later");
+        let once = [vec![call(id), call(id), response(id).of_call_before()]];
+        assert_eq!(results(&once), [false, true], "{id:?}: recorded as the result of the call before it");
+    }
+}
+
+#[test]
 fn it_is_stored_and_read() {
     for (one, stored) in [
         (ToolUse::new("f", json!({"a": 1})), json!({"tool": "f", "args": {"a": 1}})),

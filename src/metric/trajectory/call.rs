@@ -224,6 +224,7 @@ impl CallComparer<'_> {
             && is_empty(expected)
             && is_empty(&made.args)
             && rule.kind == RuleKind::Strict
+            && !rule.has_conditions()
         {
             return true;
         }

@@ -96,6 +96,11 @@ const PLAIN: CompiledRule = CompiledRule {
 };
 
 impl CompiledRule {
+    /// Whether it wants something of the actual value beside what is expected: also of none.
+    pub(super) fn has_conditions(&self) -> bool {
+        self.schema.is_some() || self.length.is_some() || self.valid || self.compare.is_some()
+    }
+
     /// Reads a rule. `lenient` passes over leaves of `ignorePaths` that are neither true, false nor a mapping.
     ///
     /// # Errors

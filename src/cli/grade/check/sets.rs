@@ -161,5 +161,6 @@ pub(super) fn grade_args(args: &CheckArgs) -> GradeArgs {
         cache: CacheArgs { no_cache: true },
         files: FileArgs { prices: prices.clone(), prompts: prompts.clone(), env_file: env_file.clone() },
         output: Vec::new(),
+        verbose: false,
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn load(
     }
     let (mut expected, mut warnings) = (Vec::new(), Vec::new());
     for dataset in datasets::open(typed, &args.recorded.reading)? {
-        let (job, of_job) = job_of_dataset(typed, DatasetPart::whole(dataset), args, context)?;
+        let (job, of_job) = job_of_dataset(typed, DatasetPart::whole(dataset, true), args, context)?;
         expected.push(job);
         warnings.extend(of_job);
     }
@@ -58,7 +58,7 @@ pub(in super::super) fn load_dataset(path: &Path, args: &GradeArgs, context: &Co
     let typed = path.display().to_string();
     let dataset = datasets::open(&typed, &args.recorded.reading)?.into_iter().next();
     let dataset = dataset.ok_or_else(|| CliError::Internal("a file was lost".to_owned()))?;
-    Ok(job_of_dataset(&typed, DatasetPart::whole(dataset), args, context)?.0.loaded)
+    Ok(job_of_dataset(&typed, DatasetPart::whole(dataset, false), args, context)?.0.loaded)
 }
 
 /// Whether a file is another system's, or is nothing that is known and no YAML either.
@@ -93,11 +93,13 @@ struct DatasetPart<'a> {
     dataset: Dataset,
     /// Of a part, the templates that all parts share: each is checked once.
     shared: Option<&'a PromptFiles>,
+    /// Whether each case is also measured as in the other mode, strict or not: of a large dataset that would take twice as long.
+    tells_difference: bool,
 }
 
 impl DatasetPart<'_> {
-    fn whole(dataset: Dataset) -> DatasetPart<'static> {
-        DatasetPart { dataset, shared: None }
+    fn whole(dataset: Dataset, tells_difference: bool) -> DatasetPart<'static> {
+        DatasetPart { dataset, shared: None, tells_difference }
     }
 }
 
@@ -108,15 +110,15 @@ fn job_of_dataset(
     args: &GradeArgs,
     context: &Context,
 ) -> Result<(ExpectedJob, Vec<String>), CliError> {
-    let DatasetPart { dataset, shared } = part;
+    let DatasetPart { dataset, shared, tells_difference } = part;
     let is_part = shared.is_some();
     datasets::refuse_empty(typed, &dataset)?;
     refuse_second_agent(typed, &dataset)?;
     let ids = dataset.cases.iter().map(|case| (case.id.clone(), case.session.id.clone()));
     let ids: Vec<(String, Option<String>)> = ids.collect();
     let of_reading: Vec<String> = dataset.warnings.iter().map(datasets::reading_warning).collect();
-    let options =
-        LowerOptions { is_recorded: true, is_part, ..datasets::NOBODY.lowering(args.recorded.reading.dialect_strict) };
+    let strict = args.recorded.reading.dialect_strict;
+    let options = LowerOptions { is_recorded: true, is_part, tells_difference, ..datasets::NOBODY.lowering(strict) };
     let mut dataset = without_talk(dataset);
     let lowered = dataset::lower_from(&mut dataset, &options);
     dataset::check_expected(typed, &dataset, &lowered).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
@@ -172,7 +174,7 @@ fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<(Exp
     let first = large.read(0..1, &DiskFiles).map_err(problems)?;
     let (ExpectedJob { mut loaded, .. }, of_first) = job_of_dataset(
         typed,
-        DatasetPart { dataset: first, shared: Some(&templates_for(typed, args)) },
+        DatasetPart { dataset: first, shared: Some(&templates_for(typed, args)), tells_difference: false },
         args,
         context,
     )?;
@@ -205,8 +207,12 @@ pub(super) fn cases_of(
     let LargeFile { typed, large, templates } = file;
     let ids = &large.keys[cases.clone()];
     let dataset = large.read(cases, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-    let (ExpectedJob { loaded, .. }, warnings) =
-        job_of_dataset(typed, DatasetPart { dataset, shared: Some(templates) }, args, context)?;
+    let (ExpectedJob { loaded, .. }, warnings) = job_of_dataset(
+        typed,
+        DatasetPart { dataset, shared: Some(templates), tells_difference: false },
+        args,
+        context,
+    )?;
     let named = |(case, key): (Arc<Case>, &CaseKey)| {
         // An id that no job would take is shortened there.
         let id = key.ids.first().cloned().unwrap_or_default();

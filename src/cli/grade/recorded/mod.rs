@@ -9,8 +9,10 @@ mod script_match;
 mod trials;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use super::super::args::{GradeArgs, MetricSetArg, RecordedArgs};
+use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::invocation::Invocation;
 use super::super::outputs::{self, OutputFile, OutputRun};
@@ -19,7 +21,7 @@ use super::super::recordings::RecordedConversations;
 use super::super::selection::{self, Selected};
 use super::{asking, listen};
 use crate::dataset::{Matching, match_cases};
-use crate::plan;
+use crate::plan::{self, Refusal};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use expected::ExpectedJob;
@@ -36,7 +38,7 @@ pub(super) fn grade(
 ) -> Result<u8, CliError> {
     let Invocation { args, context, printer } = invocation;
     let (jobs, mut notes) = expected::load(dataset, args, context)?;
-    let held = RecordedConversations::open(&args.recorded.actual, &args.runs_dir.runs_dir, context.redactor())?;
+    let held = recordings(args, dataset, context)?;
     let matched = match_all(jobs, &held, &mut notes);
     let matched = select(args, matched, &mut notes)?;
     notes.extend(few(&held.warnings));
@@ -57,7 +59,7 @@ pub(super) fn grade(
         let run = keep(job, &held, scope, asking.as_ref())?;
         few(&run.notes).iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
         let is_interrupted = signals.interrupt.is_cancelled();
-        let verdict = run.show(context, printer)?;
+        let verdict = run.show(args, context, printer)?;
         printer.note(&run.kept_text(args));
         worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
         ended.push(run);
@@ -73,6 +75,20 @@ pub(super) fn grade(
         asking.runtime.shutdown_background();
     }
     Ok(worst.exit_status())
+}
+
+/// What was said and done: what `--actual` names, or else the file of the cases, where it has that too.
+fn recordings(args: &GradeArgs, typed: &str, context: &Context) -> Result<RecordedConversations, CliError> {
+    let open = |names: &[String]| RecordedConversations::open(names, &args.runs_dir.runs_dir, context.redactor());
+    if !args.recorded.actual.is_empty() {
+        return open(&args.recorded.actual);
+    }
+    // `FILE:case1,case2` selects cases of the file.
+    let file = if Path::new(typed).exists() { typed } else { typed.rsplit_once(':').map_or(typed, |(file, _)| file) };
+    open(&[file.to_owned()]).map_err(|_| {
+        let what = format!("nothing that an agent said is recorded in {}", plain(typed));
+        CliError::Unprepared(Refusal::new(what, "the recordings: --actual FILE, a folder, or the id of a run"))
+    })
 }
 
 /// Tells flags that mean something with `--dataset` only.

@@ -134,13 +134,13 @@ pub(in super::super) fn keep(
 
 impl RecordedRun {
     /// Shows it, once others can find it, and returns its verdict.
-    pub(super) fn show(&self, context: &Context, printer: &Printer) -> Result<Verdict, CliError> {
+    pub(super) fn show(&self, args: &GradeArgs, context: &Context, printer: &Printer) -> Result<Verdict, CliError> {
         let Some((overview, gathered, _)) = &self.read else { return Ok(Verdict::Incomplete) };
         reindex::index(&self.folder, context, printer);
         if let Some(runs) = self.folder.parent() {
             team::send(runs, context, printer);
         }
-        printer.data(&report::terminal(overview, gathered, context.screen(false)))?;
+        printer.data(&report::terminal(overview, gathered, context.screen(args.verbose)))?;
         Ok(overview.summary.verdict)
     }
 

@@ -95,9 +95,17 @@ fn the_word_for_any_value_counts_against_the_f1_of_arguments_as_there() {
         compare(options, json!([call]), json!([{"tool": "get", "args": actual}])).figures.parameter_f1
     };
     let f1 = |call, actual| f1_as(true, call, actual);
-    let any = json!({"tool": "get", "args": {"c": "<IGNORE>", "a": 1}, "match": {"c": "ignore"}});
-    assert_eq!(f1_as(false, any.clone(), json!({"a": 1, "c": 7})), Some(1.0));
-    assert_eq!(f1(any, json!({"a": 1, "c": 7})), Some(0.6667));
+    let any = |rules: Value| json!({"tool": "get", "args": {"c": "<IGNORE>", "a": 1}, "match": rules});
+    for (rules, actual, there) in [
+        (json!({}), json!({"a": 1, "c": 7}), 0.6667),
+        (json!({"c": "optional"}), json!({"a": 1, "c": 7}), 0.6667),
+        // The rule is looked at first.
+        (json!({"c": "ignore"}), json!({"a": 1, "c": 7}), 1.0),
+        (json!({"c": "optional"}), json!({"a": 1}), 1.0),
+    ] {
+        assert_eq!(f1_as(false, any(rules.clone()), actual.clone()), Some(1.0), "{rules} {actual}");
+        assert_eq!(f1(any(rules.clone()), actual.clone()), Some(there), "{rules} {actual}");
+    }
     assert_eq!(f1(json!({"tool": "get"}), json!({"a": 1})), None, "any arguments will do");
     assert_eq!(f1(json!({"tool": "get", "args": {}}), json!({"a": 1})), Some(0.0));
 }

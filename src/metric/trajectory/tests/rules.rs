@@ -186,3 +186,15 @@ fn options_that_contradict_each_other_are_refused() {
     let call = wanted(json!({"tool": "f", "name": "x", "match": {"a": {"number": -1}}}));
     assert_eq!(matcher.check_call(&call).unwrap_err().to_string(), "match.a: number must be 0 or more");
 }
+
+#[test]
+fn a_condition_on_arguments_holds_of_none_too() {
+    let with = |arguments: Value| {
+        let options = json!({"dialect": "trpc", "defaultRules": {"arguments": arguments}});
+        compare(options, json!([{"tool": "t"}]), json!([{"tool": "t"}])).is_match
+    };
+    assert_eq!(with(json!({"schema": {"type": "object", "required": ["a"]}})), Some(false));
+    assert_eq!(with(json!({"rule": "strict", "schema": {"type": "object", "required": ["a"]}})), Some(false));
+    assert_eq!(with(json!({"schema": {"type": "object"}})), Some(true));
+    assert_eq!(with(json!("strict")), Some(true));
+}
