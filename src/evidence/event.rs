@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(serde_json::to_value(&parallel).unwrap(), stored);
         let reported = Event::with_raw(call(), json!({"id": "1"})).parallel();
         assert_eq!(reported.raw, Some(json!({"id": "1"})), "what the agent reported stays as it is");
-        let result = Event::from(EventKind::FunctionResponse { output: json!("done") }).of_call_before();
+        let result = Event::from(EventKind::FunctionResponse { output: json!("done").into() }).of_call_before();
         let stored = json!({"kind": "functionResponse", "output": "done", "ofCallBefore": true});
         assert_eq!(serde_json::to_value(&result).unwrap(), stored);
         assert_eq!(serde_json::from_value::<Event>(stored).unwrap(), result);

@@ -1,5 +1,6 @@
 //! Conversations that were run.
 
+use crate::evidence::LazyValue;
 use serde_json::{Value, json};
 
 use super::super::{Recording, load_recorded};
@@ -309,7 +310,10 @@ fn a_call_without_a_result_takes_none_from_a_later_one() {
     let results = |text: &str| -> Vec<Vec<Option<Value>>> {
         let turns = recorded(text).conversations.remove(0).turns;
         let by_turn = crate::evidence::Transcript { turns }.tool_uses_by_turn();
-        by_turn.into_iter().map(|uses| uses.into_iter().map(|used| used.result).collect()).collect()
+        by_turn
+            .into_iter()
+            .map(|uses| uses.into_iter().map(|used| used.result.map(LazyValue::into_value)).collect())
+            .collect()
     };
     let turn = |tools: Value| json!({"userContent": {"role": "user", "content": "go"}, "finalResponse": {"role": "assistant", "content": "ok"}, "tools": tools});
     let set = |turns: Value| {

@@ -144,7 +144,8 @@ fn a_tool_that_runs_long_reports_again_and_later_turns_answer_earlier_calls() {
 fn a_call_that_nobody_answered_takes_no_later_calls_result() {
     let call = |id: Option<&str>| match id {
         Some(id) => Event::call("f", json!({}), json!({"id": id})),
-        None => EventKind::FunctionCall(crate::evidence::ToolCall { function: "f".to_owned(), args: json!({}) }).into(),
+        None => EventKind::FunctionCall(crate::evidence::ToolCall { function: "f".to_owned(), args: json!({}).into() })
+            .into(),
     };
     let response = |id: Option<&str>| match id {
         Some(id) => Event::response(json!("done"), json!({"tool_call_id": id, "name": "f"})),
