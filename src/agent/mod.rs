@@ -82,14 +82,14 @@ pub trait Agent: Send + Sync {
     }
 
     /// Continues a conversation that another process of eval-job opened, where the transport can ([`Ability::Resumes`]).
-    async fn reopen(&self, _left: &LeftSession) -> Result<Box<dyn Session>, AgentError> {
+    async fn reopen(&self, _left: &UnfinishedSession) -> Result<Box<dyn Session>, AgentError> {
         Err(AgentError::not_resumed())
     }
 }
 
 /// A conversation that another process of eval-job opened and did not end, as its journal has it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct LeftSession {
+pub struct UnfinishedSession {
     /// The id that the agent gave to it.
     pub id: String,
     /// Its messages so far, after those that it began after.
@@ -100,7 +100,7 @@ pub struct LeftSession {
     pub resume_points: Vec<Value>,
 }
 
-impl LeftSession {
+impl UnfinishedSession {
     /// The resume point of the last answered message; the default before the first.
     ///
     /// # Errors

@@ -163,7 +163,8 @@ impl JobCassette {
     pub(super) fn tell(&self, cassette: &Cassette, job: &Job, printer: &Printer) {
         let (JobCassette::Replay(replayed), Some(header)) = (self, cassette.header()) else { return };
         let folder = plain(&replayed.folder.display().to_string());
-        printer.note(&format!("replayed from {folder}: nobody is asked, and all times are those of the recording"));
+        printer
+            .note(&format!("replayed from {folder}: no requests are made, and all times are those of the recording"));
         if header.job_digest != job.digest {
             printer.note("the job is not the one that was recorded: what it asks otherwise is not in the recording");
         }

@@ -158,7 +158,7 @@ pub(super) struct UnfinishedRun<'a> {
     pub(super) id: &'a str,
     /// Its folder.
     pub(super) path: &'a str,
-    /// The command that goes on with it, where it can be gone on with.
+    /// The command that goes on with it, where it can be resumed.
     pub(super) resume: Option<&'a str>,
 }
 
@@ -172,7 +172,7 @@ pub(super) fn kept_at_once(
 ) -> FinishedPart {
     let UnfinishedRun { earlier, id, path, resume } = run;
     let show = show_command_text(id, "show what there is", args);
-    let resume = resume.map(|resume| format!("\ngo on with it: {resume}")).unwrap_or_default();
+    let resume = resume.map(|resume| format!("\nresume it: {resume}")).unwrap_or_default();
     let text = format!("ended at once: what was finished is kept in {path}\n{show}{resume}");
     let paths: Vec<String> = args.output.iter().map(|path| path.display().to_string()).collect();
     let written = match paths.is_empty() {
@@ -239,9 +239,9 @@ impl RunDisplay<'_> {
             // The time begins anew; what was spent is spent.
             (_, Some(why)) if !why.starts_with("limits.time") => {
                 let command = higher_limits(&self.resume_command(id, mode), why);
-                format!("\ngo on with it, with a higher limit: {command}")
+                format!("\nresume it, with a higher limit: {command}")
             }
-            _ => format!("\ngo on with it: {}", self.resume_command(id, mode)),
+            _ => format!("\nresume it: {}", self.resume_command(id, mode)),
         };
         let kept = match verdict {
             Verdict::Interrupted => {

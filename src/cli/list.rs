@@ -74,7 +74,7 @@ enum RunState {
     Ended,
     /// A process goes on with it.
     Running,
-    /// It was cut off, and can be gone on with.
+    /// It was cut off, and can be resumed.
     CutOff,
 }
 

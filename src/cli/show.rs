@@ -58,16 +58,14 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     Ok(overview.summary.verdict.exit_status())
 }
 
-/// That a run has not ended: another process goes on with it, or it was cut off and can be gone on with.
+/// That a run has not ended: another process goes on with it, or it was cut off and can be resumed.
 fn unended_text(overview: &Overview, run: &JournalFile, args: &ShowArgs) -> String {
     let id = &overview.summary.id;
     if run.is_being_written() {
         return format!("note: run {id} goes on in another process: this is what is kept of it so far");
     }
     if overview.summary.provenance.replayed.is_some() {
-        return format!(
-            "note: run {id}, a replay, was cut off before its end; replay it again: it can't be gone on with"
-        );
+        return format!("note: run {id}, a replay, was cut off before its end; replay it again: it can't be resumed");
     }
     let flag = runs_dir_flag(&args.runs.runs_dir);
     if let Some(merged) = &overview.summary.provenance.merged {

@@ -14,7 +14,7 @@ const LEAST: Duration = Duration::from_secs(2);
 const AFTERWARDS: Duration = Duration::from_secs(300);
 
 #[derive(Debug, Clone, Copy)]
-struct Ticks {
+struct PauseDetector {
     last: Instant,
     /// When the last pause ended.
     ended: Option<Instant>,
@@ -22,7 +22,7 @@ struct Ticks {
     total: Duration,
 }
 
-static TICKS: Mutex<Option<Ticks>> = Mutex::new(None);
+static TICKS: Mutex<Option<PauseDetector>> = Mutex::new(None);
 
 /// Whether anybody looks.
 static IS_WATCHED: AtomicBool = AtomicBool::new(false);
@@ -61,7 +61,7 @@ fn now() -> Instant {
 }
 
 /// The ticks, with one more where the thread has not come to it yet.
-fn tick_if_late(now: Instant) -> Option<Ticks> {
+fn tick_if_late(now: Instant) -> Option<PauseDetector> {
     if !IS_WATCHED.load(Ordering::Relaxed) {
         return None;
     }
@@ -72,19 +72,19 @@ fn tick_if_late(now: Instant) -> Option<Ticks> {
     }
 }
 
-fn tick(now: Instant) -> Ticks {
+fn tick(now: Instant) -> PauseDetector {
     let mut ticks = TICKS.lock().unwrap_or_else(PoisonError::into_inner);
-    let next = ticks.map_or(Ticks { last: now, ended: None, total: Duration::ZERO }, |ticks| ticks.after(now));
+    let next = ticks.map_or(PauseDetector { last: now, ended: None, total: Duration::ZERO }, |ticks| ticks.after(now));
     *ticks.insert(next)
 }
 
-impl Ticks {
+impl PauseDetector {
     /// The ticks after one more.
-    fn after(self, now: Instant) -> Ticks {
+    fn after(self, now: Instant) -> PauseDetector {
         let late = now.saturating_duration_since(self.last);
         match late >= LEAST {
-            true => Ticks { last: now, ended: Some(now), total: self.total + late.saturating_sub(TICK) },
-            false => Ticks { last: now.max(self.last), ..self },
+            true => PauseDetector { last: now, ended: Some(now), total: self.total + late.saturating_sub(TICK) },
+            false => PauseDetector { last: now.max(self.last), ..self },
         }
     }
 }
@@ -96,8 +96,8 @@ mod tests {
     #[test]
     fn a_tick_that_comes_late_is_the_end_of_a_pause() {
         let start = now();
-        let after = |ticks: Ticks, ms| ticks.after(ticks.last + Duration::from_millis(ms));
-        let ticks = Ticks { last: start, ended: None, total: Duration::ZERO };
+        let after = |ticks: PauseDetector, ms| ticks.after(ticks.last + Duration::from_millis(ms));
+        let ticks = PauseDetector { last: start, ended: None, total: Duration::ZERO };
         let ticks = after(after(ticks, 200), 1900);
         assert_eq!((ticks.ended, ticks.total), (None, Duration::ZERO), "a busy machine is no pause");
         let ticks = after(ticks, 6200);

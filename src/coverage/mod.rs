@@ -59,7 +59,7 @@ pub struct CoverageItem {
 /// Whether something was touched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Touch {
+pub struct CoverageHit {
     /// Whether it was.
     pub is_covered: bool,
     /// In what way, or what is known of it otherwise, in a phrase.
@@ -70,7 +70,7 @@ pub struct Touch {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Everything that is known to be there.
-    pub items: BTreeMap<CoverageItem, Touch>,
+    pub items: BTreeMap<CoverageItem, CoverageHit>,
     /// The runs.
     pub runs: usize,
     /// The cases of their jobs.
@@ -90,7 +90,7 @@ impl Coverage {
     }
 
     /// The things that were not touched.
-    pub fn gaps(&self) -> impl Iterator<Item = (&CoverageItem, &Touch)> {
+    pub fn gaps(&self) -> impl Iterator<Item = (&CoverageItem, &CoverageHit)> {
         self.items.iter().filter(|(_, touch)| !touch.is_covered)
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{FactWords, stems};
 use super::graph::GraphNames;
-use super::{Coverage, CoverageItem, CoverageSubject, Touch};
+use super::{Coverage, CoverageHit, CoverageItem, CoverageSubject};
 use crate::evidence::{Condition, Evidence, Judgement, Observed, ToolUse};
 use crate::job::{Case, Job};
 use crate::metric::trajectory::{Expectation, TrajectoryCheck};
@@ -159,23 +159,23 @@ impl Suite {
                 1 => "called in 1 conversation".to_owned(),
                 several => format!("called in {several} conversations"),
             };
-            (item, Touch { is_covered: seen.conversations > 0, why: format!("{expected}{called}") })
+            (item, CoverageHit { is_covered: seen.conversations > 0, why: format!("{expected}{called}") })
         });
         let graph = self.graph.into_touches().map(|((subject, name), is_covered, why)| {
-            (CoverageItem { subject, case: None, name }, Touch { is_covered, why })
+            (CoverageItem { subject, case: None, name }, CoverageHit { is_covered, why })
         });
         let edges = self.edges.into_iter().map(|(item, seen)| {
             let EdgeSeen { conversations, reached: [first, second, both] } = seen;
             let why =
                 format!("both in order in {both} of {conversations}, the first in {first}, the second in {second}");
-            (item, Touch { is_covered: both > 0, why })
+            (item, CoverageHit { is_covered: both > 0, why })
         });
         let facts = self.facts.into_iter().map(|(item, FactSeen { known, mentioned, .. })| {
             let why = match known {
                 0 => "no conversation with it was run".to_owned(),
                 _ => format!("mentioned in {mentioned} of {known}"),
             };
-            (item, Touch { is_covered: mentioned > 0, why })
+            (item, CoverageHit { is_covered: mentioned > 0, why })
         });
         Coverage {
             items: tools.chain(graph).chain(edges).chain(facts).collect(),

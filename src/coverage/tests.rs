@@ -36,7 +36,7 @@ fn created(label: &str) -> Change {
 }
 
 fn touched(suite: Suite) -> Vec<String> {
-    let line = |(item, touch): (CoverageItem, Touch)| {
+    let line = |(item, touch): (CoverageItem, CoverageHit)| {
         format!("{} {:?} {}: {}", if touch.is_covered { "+" } else { "-" }, item.subject, item.name, touch.why)
     };
     suite.into_coverage().items.into_iter().map(line).collect()

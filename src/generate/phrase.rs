@@ -40,12 +40,11 @@ pub(super) fn purpose(name: &str, description: &str) -> String {
 const LONGEST: usize = 160;
 
 /// How descriptions of tools begin that say what is done.
-const VERBS: [&str; 65] = [
+const VERBS: [&str; 64] = [
     "add",
     "apply",
     "approve",
     "assign",
-    "book",
     "buy",
     "calculate",
     "cancel",

@@ -13,7 +13,7 @@ use crate::score::{Component, Dimension, Score, Scorecard, Vacuity, Weight};
 
 /// An agent that pays no heed to its user.
 #[derive(Clone, Copy)]
-struct Heedless {
+struct StandInAgent {
     says: Says,
     /// Whether it calls a tool of its own, and leaves a state of its own.
     acts: bool,
@@ -39,14 +39,14 @@ impl Says {
 }
 
 /// Those that do nothing.
-const IDLE: [Heedless; 2] =
-    [Heedless { says: Says::Word("Done!"), acts: false }, Heedless { says: Says::Echo, acts: false }];
+const IDLE: [StandInAgent; 2] =
+    [StandInAgent { says: Says::Word("Done!"), acts: false }, StandInAgent { says: Says::Echo, acts: false }];
 
 /// Those that do what nobody asked for: a short reply in letters, and a long one without any.
-const ERRATIC: [Heedless; 2] =
-    [Heedless { says: Says::Word("x"), acts: true }, Heedless { says: Says::Digits(10_000), acts: true }];
+const ERRATIC: [StandInAgent; 2] =
+    [StandInAgent { says: Says::Word("x"), acts: true }, StandInAgent { says: Says::Digits(10_000), acts: true }];
 
-impl Heedless {
+impl StandInAgent {
     /// The same conversation with it.
     fn transcript(self, held: &Transcript) -> Transcript {
         let turn = |turn: &Turn| Turn {
@@ -118,11 +118,11 @@ fn looks_alone(entry: &MetricEntry) -> bool {
 
 fn doubt(entry: &MetricEntry, replaced: ReplacedAgent<'_>, dimension: &Dimension) -> Option<Vacuity> {
     let score = dimension.component.score().filter(|score| dimension.pass_line().is_met(*score))?.get();
-    let of = |agent: Heedless| Some(agent.dimension(entry, replaced)?.component.score()?.get());
+    let of = |agent: StandInAgent| Some(agent.dimension(entry, replaced)?.component.score()?.get());
     if !IDLE.iter().all(|agent| of(*agent).is_some_and(|other| other >= score - Score::HAIR)) {
         return None;
     }
-    let is_same = |agent: &Heedless| of(*agent).is_some_and(|other| (other - score).abs() <= Score::HAIR);
+    let is_same = |agent: &StandInAgent| of(*agent).is_some_and(|other| (other - score).abs() <= Score::HAIR);
     Some(if ERRATIC.iter().all(is_same) { Vacuity::Vacuous } else { Vacuity::Idle })
 }
 

@@ -23,7 +23,7 @@ impl HttpClient {
         let mut asked = url.clone();
         let scheme = if is_secure { "https" } else { "http" };
         if asked.set_scheme(scheme).is_err() {
-            return Err(HttpFault::new(HttpFaultKind::Unsendable, &place, "the address is none of a server"));
+            return Err(HttpFault::new(HttpFaultKind::Unsendable, &place, "the address names no server"));
         }
         asked.set_path("/");
         asked.set_query(None);

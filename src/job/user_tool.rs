@@ -64,8 +64,10 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     for tool in tools.value.items() {
         if let Some((node, name)) = tool.get("name").and_then(|node| Some((node, node.text()?))) {
             if name.eq_ignore_ascii_case(UserTool::NONE) {
-                report
-                    .add(node.span, format!("`{name}` stands for no tool in the persona's replies: call it otherwise"));
+                report.add(
+                    node.span,
+                    format!("`{name}` stands for no tool in the persona's replies: choose another name"),
+                );
             } else if !taken.insert(name) {
                 report.add(node.span, format!("there are two tools `{name}`"));
             }

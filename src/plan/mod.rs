@@ -40,7 +40,7 @@ pub use lanes::Lane;
 pub use models::{Access, REVIEW, access, model_variables, with_model_variables};
 pub use partition::{Partition, PartitionError, SuiteCase, parts};
 pub use refusal::Refusal;
-pub use resumed::{BegunTrial, LeftTrial, ResumedTrials};
+pub use resumed::{BegunTrial, ResumedTrials, UnfinishedTrial};
 pub use settings::{Environment, Overrides};
 pub use until::Until;
 pub use warnings::samples_alike;
@@ -57,7 +57,7 @@ pub struct Trial {
     /// How many of its conversations were cut off or broke, where it was begun before the run was resumed: they are replaced.
     pub restart: Option<u32>,
     /// What was held of it before the run was resumed, where it goes on where it was.
-    pub left: Option<Arc<LeftTrial>>,
+    pub left: Option<Arc<UnfinishedTrial>>,
     /// How many conversations of the same case and repetition begin with it: those of all models and conditions, which are
     /// compared with each other. 1 for all but the first of them.
     pub together: u32,

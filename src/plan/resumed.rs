@@ -25,7 +25,7 @@ pub struct ResumedTrials {
     /// started anew since it was written.
     pub may_lack_turns: bool,
     /// The numbers of the trials of which more may have been said than was kept, since the journal's end may have been lost before the run
-    /// was gone on with for the last time.
+    /// was resumed for the last time.
     pub lacking_turns: HashSet<u32>,
 }
 
@@ -37,12 +37,12 @@ pub struct BegunTrial {
     /// How many of its conversations were cut off or broke.
     pub restart: u32,
     /// What was held of it, where it goes on where it was; else it is held again from its setups.
-    pub left: Option<Arc<LeftTrial>>,
+    pub left: Option<Arc<UnfinishedTrial>>,
 }
 
 /// A trial that was cut off, as its journal has it, and goes on where it was.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LeftTrial {
+pub struct UnfinishedTrial {
     /// The evidence, as far as it went.
     pub evidence: Evidence,
     /// The message that was on its way.
@@ -67,7 +67,7 @@ pub struct LeftTrial {
     pub was_over: bool,
 }
 
-impl LeftTrial {
+impl UnfinishedTrial {
     /// Whether the agent may have had a message before that is sent now: the one that was on its way, or one of which the journal
     /// lacks all.
     pub fn may_repeat(&self) -> bool {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Beginning, Provenance};
+use super::{Provenance, RunStart};
 use crate::score::UntilDecided;
 
 /// Parts of a job that may change while a run goes on: they only say when it is stopped.
@@ -22,10 +22,10 @@ pub struct SettingDifference {
 /// A part of a run's provenance, by its name in messages.
 type TextOf = fn(&Provenance) -> String;
 
-impl Beginning {
+impl RunStart {
     /// The differences from another run in whatever decides how conversations go and how they are scored. The places of files, and
     /// the limits of money, tokens and time may differ.
-    pub fn differences(&self, now: &Beginning) -> Vec<SettingDifference> {
+    pub fn differences(&self, now: &RunStart) -> Vec<SettingDifference> {
         let mut found = Vec::new();
         let (a, b) = (&self.provenance, &now.provenance);
         if major(&a.tool_version) != major(&b.tool_version) {
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::record::{Entry, FORMAT_VERSION};
 
-    fn beginning(change: impl Fn(&mut Provenance, &mut Value, &mut BTreeMap<String, String>)) -> Beginning {
+    fn beginning(change: impl Fn(&mut Provenance, &mut Value, &mut BTreeMap<String, String>)) -> RunStart {
         let mut provenance =
             Provenance { tool_version: "0.1.0".to_owned(), models: vec!["a".to_owned()], ..Provenance::default() };
         let mut job = json!({
@@ -163,7 +163,7 @@ mod tests {
             templates,
             trials: Default::default(),
         };
-        Beginning::from_entry(entry).unwrap()
+        RunStart::from_entry(entry).unwrap()
     }
 
     fn found(change: impl Fn(&mut Provenance, &mut Value, &mut BTreeMap<String, String>)) -> Vec<String> {

@@ -258,7 +258,7 @@ pub enum Entry {
         /// Its scores, where the trial says something about the agent.
         scorecard: Option<Scorecard>,
     },
-    /// A limit of the whole run is reached: what is not over by then is not gone on with.
+    /// A limit of the whole run is reached: what is not over by then is not resumed.
     LimitReached {
         /// When.
         at: DateTime<Utc>,
@@ -295,7 +295,7 @@ pub enum Entry {
         /// Which trial.
         trial: u32,
     },
-    /// The run is gone on with, after it was cut off or had ended.
+    /// The run is resumed, after it was cut off or had ended.
     RunResumed {
         /// When.
         at: DateTime<Utc>,

@@ -11,7 +11,7 @@ use crate::evidence::TrialId;
 
 /// How a run began: its first entry.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Beginning {
+pub struct RunStart {
     /// The run's id.
     pub id: String,
     /// When it started.
@@ -23,16 +23,16 @@ pub struct Beginning {
     pub(super) trials: Vec<TrialId>,
 }
 
-impl Beginning {
+impl RunStart {
     /// Reads the run's start from a journal's first entry; `None` for any other entry.
-    pub fn from_entry(entry: Entry) -> Option<Beginning> {
+    pub fn from_entry(entry: Entry) -> Option<RunStart> {
         let Entry::RunStarted { id, at, provenance, job, templates, trials, .. } = entry else { return None };
         let trials = trials.iter().collect();
-        Some(Beginning { id, at, provenance: *provenance, job: job.map(|job| *job), templates, trials })
+        Some(RunStart { id, at, provenance: *provenance, job: job.map(|job| *job), templates, trials })
     }
 
     /// Whether it is of the same job as another run: of the same name in the same file.
-    pub fn is_of_same_job(&self, other: &Beginning) -> bool {
+    pub fn is_of_same_job(&self, other: &RunStart) -> bool {
         let [own, other] = [self, other].map(|it| (&it.provenance.job, &it.provenance.job_file));
         own == other
     }
@@ -82,7 +82,7 @@ pub enum MergeError {
 /// The merged runs of the parts of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merge {
-    beginning: Beginning,
+    beginning: RunStart,
     /// The runs in the order of their parts, by their places among those that were given.
     pub order: Vec<usize>,
     /// The new number of each trial, in the order of the runs that were given.
@@ -94,7 +94,7 @@ impl Merge {
     ///
     /// # Errors
     /// Why they can't be merged.
-    pub fn new(runs: &[Beginning]) -> Result<Merge, MergeError> {
+    pub fn new(runs: &[RunStart]) -> Result<Merge, MergeError> {
         let parts = runs.iter().map(checked_part).collect::<Result<Vec<&RunPart>, _>>()?;
         let mut order: Vec<usize> = (0..runs.len()).collect();
         order.sort_by_key(|at| parts[*at].number);
@@ -115,12 +115,12 @@ impl Merge {
             known.provenance.add_models_and_prompts(&other.provenance);
         }
         let (trials, numbers) = numbered(runs, &parts);
-        let in_order: Vec<&Beginning> = order.iter().map(|at| &runs[*at]).collect();
+        let in_order: Vec<&RunStart> = order.iter().map(|at| &runs[*at]).collect();
         let provenance = provenance(&in_order, part);
         let at = runs.iter().map(|run| run.at).min().unwrap_or(first.at);
         let job = merged_job(runs, &parts);
         let templates = runs.iter().flat_map(|run| run.templates.clone()).collect();
-        let beginning = Beginning { id: String::new(), at, provenance, job, templates, trials };
+        let beginning = RunStart { id: String::new(), at, provenance, job, templates, trials };
         Ok(Merge { beginning, order, numbers })
     }
 
@@ -136,7 +136,7 @@ impl Merge {
 
     /// The first entry of the merged run.
     pub fn entry(self, id: String) -> Entry {
-        let Beginning { at, provenance, job, templates, trials, .. } = self.beginning;
+        let RunStart { at, provenance, job, templates, trials, .. } = self.beginning;
         let (provenance, job) = (Box::new(provenance), job.map(Box::new));
         let trials = trials.into_iter().collect();
         Entry::RunStarted { version: FORMAT_VERSION, id, at, provenance, job, templates, trials }
@@ -144,7 +144,7 @@ impl Merge {
 }
 
 /// The part that a run is, if it holds what that says.
-fn checked_part(run: &Beginning) -> Result<&RunPart, MergeError> {
+fn checked_part(run: &RunStart) -> Result<&RunPart, MergeError> {
     let part = run.provenance.part.as_ref().ok_or_else(|| MergeError::NoPart { run: run.id.clone() })?;
     let unusable = |what| Err(MergeError::Unusable { run: run.id.clone(), what });
     let sizes = [part.cases.len(), part.suite.len()];
@@ -163,12 +163,12 @@ fn checked_part(run: &Beginning) -> Result<&RunPart, MergeError> {
     }
 }
 
-fn cases_of(run: &Beginning) -> &[Value] {
+fn cases_of(run: &RunStart) -> &[Value] {
     run.job.as_ref().and_then(|job| job["cases"].as_array()).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// All trials in the order of the whole job, repetition by repetition, and the new number of each by its run and its old one.
-fn numbered(runs: &[Beginning], parts: &[&RunPart]) -> (Vec<TrialId>, Vec<BTreeMap<u32, u32>>) {
+fn numbered(runs: &[RunStart], parts: &[&RunPart]) -> (Vec<TrialId>, Vec<BTreeMap<u32, u32>>) {
     let mut all: Vec<(u32, u32, usize, usize)> = Vec::new();
     for (run, (beginning, part)) in runs.iter().zip(parts).enumerate() {
         let ids = cases_of(beginning).iter().filter_map(|case| case["id"].as_str());
@@ -188,7 +188,7 @@ fn numbered(runs: &[Beginning], parts: &[&RunPart]) -> (Vec<TrialId>, Vec<BTreeM
 }
 
 /// The job with the cases of all parts, in their order.
-fn merged_job(runs: &[Beginning], parts: &[&RunPart]) -> Option<Value> {
+fn merged_job(runs: &[RunStart], parts: &[&RunPart]) -> Option<Value> {
     let placed = runs.iter().zip(parts).flat_map(|(run, part)| part.places.iter().zip(cases_of(run)));
     let cases: BTreeMap<u32, &Value> = placed.map(|(place, case)| (*place, case)).collect();
     let mut job = runs.first()?.job.clone()?;
@@ -197,12 +197,12 @@ fn merged_job(runs: &[Beginning], parts: &[&RunPart]) -> Option<Value> {
 }
 
 /// The provenance of the merged run: that which all runs share, and the parts of their own put together.
-fn provenance(runs: &[&Beginning], part: &RunPart) -> Provenance {
+fn provenance(runs: &[&RunStart], part: &RunPart) -> Provenance {
     let there =
         |number: &u32| runs.iter().any(|run| run.provenance.part.as_ref().is_some_and(|it| it.number == *number));
     let lacks = |(number, cases): (u32, u32)| (cases > 0 && !there(&number)).then_some((number, cases));
     let missing = (1..).zip(part.cases.iter().copied()).filter_map(lacks);
-    let merged_part = |run: &&Beginning| MergedPart {
+    let merged_part = |run: &&RunStart| MergedPart {
         part: run.provenance.part.as_ref().map_or(0, |part| part.number),
         run: run.id.clone(),
         rng_seed: run.provenance.rng_seed,
@@ -271,7 +271,7 @@ mod tests {
     use crate::record::PromptDigest;
 
     /// Part `number` of two, with one case.
-    fn part(number: u32, persona: &str, prompts: &[(&str, &str)]) -> Beginning {
+    fn part(number: u32, persona: &str, prompts: &[(&str, &str)]) -> RunStart {
         let case = format!("c{number}");
         let digest =
             |(name, digest): &(&str, &str)| PromptDigest { name: (*name).to_owned(), digest: (*digest).to_owned() };
@@ -288,7 +288,7 @@ mod tests {
             prompts: prompts.iter().map(digest).collect(),
             ..Provenance::default()
         };
-        Beginning {
+        RunStart {
             id: format!("run{number}"),
             at: DateTime::UNIX_EPOCH,
             provenance,
@@ -305,7 +305,7 @@ mod tests {
         let merged = Merge::new(&[scripted.clone(), played]).unwrap();
         assert_eq!(merged.provenance().persona_model, "openai/a");
         assert_eq!(merged.provenance().prompts.len(), 2);
-        let differs = |one: Beginning, other: Beginning| Merge::new(&[one, other]).unwrap_err().to_string();
+        let differs = |one: RunStart, other: RunStart| Merge::new(&[one, other]).unwrap_err().to_string();
         let other_judge = part(2, "openai/a", &[("persona", "1"), ("judge", "3")]);
         assert!(differs(scripted, other_judge).ends_with("differ in the prompts"));
         let (one, other) = (part(1, "openai/a", &prompts), part(2, "openai/b", &prompts));

@@ -66,7 +66,7 @@ pub use judged::PlacedJudgement;
 pub use label::{LABEL_VERSION, Label, LabelVerdict};
 pub use later::{LaterEntries, RunPrices};
 pub use margin::Margins;
-pub use merge::{Beginning, Merge, MergeError};
+pub use merge::{Merge, MergeError, RunStart};
 pub use mutation::{MissedMutant, MutatedTrial, MutationKind, NotMeasured, NotMutated, mutation_counts};
 pub use name_places::NamePlaces;
 pub use outline::RunEnd;

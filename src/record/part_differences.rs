@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::merge::Beginning;
+use super::merge::RunStart;
 use super::{PromptDigest, Provenance};
 
 /// The name of a persona's model in a part whose cases are all scripted, and of a judge in one that asks none.
@@ -26,13 +26,13 @@ fn contradict(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) 
 }
 
 /// The parts of what two runs were made with that must be the same and are not.
-pub(super) fn differences(one: &Beginning, other: &Beginning) -> Vec<String> {
-    let without_cases = |run: &Beginning| {
+pub(super) fn differences(one: &RunStart, other: &RunStart) -> Vec<String> {
+    let without_cases = |run: &RunStart| {
         let mut job = run.job.clone().unwrap_or_default();
         job.as_object_mut().map(|job| job.remove("cases"));
         job
     };
-    let made_with = |run: &Beginning| {
+    let made_with = |run: &RunStart| {
         let Provenance { tool_version, job_digest, prompts, models, persona_model, judge_model, part, .. } =
             run.provenance.clone();
         let split = part.map(|it| (it.of, it.cases, it.suite, it.selection));

@@ -40,7 +40,7 @@ pub struct TrialRecord {
     /// The milliseconds of `limits.trial` that were used before the last message; of a journal only.
     #[serde(skip)]
     pub used_ms: Option<f64>,
-    /// The resume points of its turns, see [`crate::agent::LeftSession`]; of a journal only.
+    /// The resume points of its turns, see [`crate::agent::UnfinishedSession`]; of a journal only.
     #[serde(skip)]
     pub resume_points: Vec<serde_json::Value>,
     /// Whether secrets were cleared from what was said, seen or done, so that it is not kept in full; of a journal only.

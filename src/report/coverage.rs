@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::numbers::count;
 use super::{Ink, Page, Paint, Screen, plain};
-use crate::coverage::{Coverage, CoverageDifference, CoverageItem, CoverageSubject, Touch};
+use crate::coverage::{Coverage, CoverageDifference, CoverageHit, CoverageItem, CoverageSubject};
 
 /// A coverage for a terminal, beside an earlier one if there is one: the gaps first, what is touched where the screen is
 /// unfolded.
@@ -63,7 +63,7 @@ pub fn coverage(coverage: &Coverage, difference: Option<&CoverageDifference>, sc
     page.text
 }
 
-fn line(page: &mut Page, item: &CoverageItem, touch: &Touch, is_unfolded: bool) {
+fn line(page: &mut Page, item: &CoverageItem, touch: &CoverageHit, is_unfolded: bool) {
     let (paint, mark): (Paint, &str) = if touch.is_covered { (Ink::good, "✓") } else { (Ink::bad, "✗") };
     if is_unfolded || !touch.is_covered {
         page.lead(2, 6, (paint, &format!("{mark} {}", named(item))), (Ink::dim, &format!("· {}", touch.why)));

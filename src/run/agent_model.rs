@@ -10,6 +10,9 @@ use crate::llm::{ModelOptions, ModelSettings, Origin, openai};
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
+/// The role of an agent's model, beside those of our own.
+pub(super) const AGENT_ROLE: &str = "agent";
+
 /// The transports behind which a model is that OpenAI's list of models may name.
 const BARE_MODELS: [&str; 2] = ["openai", "responses"];
 
@@ -44,7 +47,7 @@ pub(super) fn agent_models(engine: &Engine) -> Vec<ModelAddress> {
         };
         // An address that can't be used is refused by the transport itself.
         let client = openai::client(settings, engine.clients.http.clone()).ok()?;
-        let role = "agent".to_owned();
+        let role = AGENT_ROLE.to_owned();
         Some(ModelAddress { role, client: Arc::new(client), url: url.to_owned(), from: place("baseUrl") })
     };
     engine.plan.models.iter().filter_map(client).collect()

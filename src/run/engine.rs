@@ -152,12 +152,12 @@ impl Engine {
         self.budget.costliest_before(costliest, has_ended);
     }
 
-    /// The most by which what was set aside for a request of the run was more than it cost, before it was gone on with.
+    /// The most by which what was set aside for a request of the run was more than it cost, before it was resumed.
     pub fn margin_before(&self, margin: Amount) {
         self.budget.spend_tracker.margin_before(margin);
     }
 
-    /// So much could a request of the run cost that did not fit any more before it was gone on with. Where it still does not fit nothing
+    /// So much could a request of the run cost that did not fit any more before it was resumed. Where it still does not fit nothing
     /// is begun. What was spent is counted first.
     pub fn refused_before(&self, most: Amount) {
         self.budget.spend_tracker.refused_before(most);

@@ -84,7 +84,7 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
             format!("another address in {address}: a web page is there, of a login, a proxy or another program")
         }
         AgentErrorKind::Unreadable => format!(
-            "another transport than target.{key}, or another address in {address}: what answers there speaks otherwise"
+            "another transport than target.{key}, or another address in {address}: what answers there does not speak this protocol"
         ),
         AgentErrorKind::Status(300..400) => format!("the address that it is sent on to, in {address}"),
         AgentErrorKind::Status(405) => format!("another address or path in {address}"),

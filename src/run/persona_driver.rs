@@ -23,7 +23,7 @@ use crate::evidence::{
 };
 use crate::job::{Case, Job, ModelName, UserTool};
 use crate::llm::{Llm, LlmError, LlmErrorKind, LlmRequest, LlmRole};
-use crate::plan::{LeftTrial, Trial};
+use crate::plan::{Trial, UnfinishedTrial};
 use crate::prompt::{PersonaView, PromptError, Templates, USER_TOOLS_TEMPLATE, WantedTask, persona_turn};
 use crate::record::Entry;
 use crate::text::DenseText;
@@ -140,7 +140,7 @@ impl<'a> PersonaDriver<'a> {
     }
 
     /// Takes over what the persona came to before the conversation was cut off.
-    pub(super) fn go_on(&mut self, left: &LeftTrial) {
+    pub(super) fn go_on(&mut self, left: &UnfinishedTrial) {
         self.usage = left.persona_usage;
         self.faults.clone_from(&left.evidence.persona_faults);
         self.tool_calls = ToolCalls::of_earlier(left.evidence.user_tool_calls.clone());

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
-use super::agent_model::agent_models;
+use super::agent_model::{AGENT_ROLE, agent_models};
 use super::clients::Credentials;
 use super::models::{EMBEDDINGS, ModelAddress};
 use crate::agent::{Hosting, Missing};
@@ -229,11 +229,18 @@ async fn check_keys<'m>(
     keys: KeyCheck,
 ) -> (Vec<(&'m str, KeyAnswer)>, Vec<PreflightFailure>) {
     let asked = models.iter().map(|model| async move {
+        let name =
+            async || tokio::time::timeout(NAME_LIMIT, model.client.check_name()).await.unwrap_or(KeyAnswer::Taken);
         let key = match keys {
-            KeyCheck::Names => {
-                tokio::time::timeout(NAME_LIMIT, model.client.check_name()).await.unwrap_or(KeyAnswer::Taken)
-            }
-            _ => tokio::time::timeout(LIMIT, model.client.check_key()).await.unwrap_or(KeyAnswer::Unknown),
+            KeyCheck::Names => name().await,
+            _ => match tokio::time::timeout(LIMIT, model.client.check_key()).await.unwrap_or(KeyAnswer::Unknown) {
+                // What a run would refuse for its name is refused here too; an agent is asked nothing before it.
+                key if matches!(key, KeyAnswer::Refused(_)) || model.role == AGENT_ROLE => key,
+                key => match name().await {
+                    KeyAnswer::Refused(error) => KeyAnswer::Refused(error),
+                    _ => key,
+                },
+            },
         };
         (model.role.as_str(), key)
     });

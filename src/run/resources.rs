@@ -47,7 +47,7 @@ pub(super) struct RunResources {
 }
 
 /// The right to find out whether the agent's state can be read.
-pub(super) struct StateScout {
+pub(super) struct StateProbe {
     _turn: tokio::sync::OwnedMutexGuard<()>,
 }
 
@@ -119,13 +119,13 @@ impl RunResources {
 
     /// Waits until it is known whether the agent's state can be read after a conversation, or no other one finds that out: then
     /// this one does, as long as it holds what is returned.
-    pub(super) async fn scout_state(&self) -> Option<StateScout> {
+    pub(super) async fn scout_state(&self) -> Option<StateProbe> {
         let is_unknown = || unpoisoned(&self.state_was_read).is_none();
         if !is_unknown() {
             return None;
         }
         let scout = Arc::clone(&self.state_scout).lock_owned().await;
-        is_unknown().then_some(StateScout { _turn: scout })
+        is_unknown().then_some(StateProbe { _turn: scout })
     }
 
     /// Whether the agent's state could not be read after any of the conversations that have ended.

@@ -20,7 +20,7 @@ use crate::descriptors;
 use crate::evidence::{Ending, Evidence, FactUse, Transcript};
 use crate::grade::{self, GradeInput};
 use crate::job::{Case, Isolation, ReferencePart};
-use crate::plan::{LeftTrial, Trial};
+use crate::plan::{Trial, UnfinishedTrial};
 use crate::record::Entry;
 use crate::score::{NOT_HELD_AGAIN, Outcome, Scorecard};
 
@@ -240,7 +240,7 @@ async fn open(env: &TrialEnv<'_>) -> Result<(Box<dyn Session>, Evidence), TrialA
 }
 
 /// Takes up the session of a trial that was cut off. Returns it with the evidence so far.
-async fn reopen(env: &TrialEnv<'_>, left: &LeftTrial) -> Result<(Box<dyn Session>, Evidence), TrialAbort> {
+async fn reopen(env: &TrialEnv<'_>, left: &UnfinishedTrial) -> Result<(Box<dyn Session>, Evidence), TrialAbort> {
     let session = env.reopen(left).await?;
     if env.engine.plan.isolation != Isolation::Shared {
         env.engine.resources.note_session(env.trial.into(), session.id());

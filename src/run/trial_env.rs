@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::managed::ended;
-use super::resources::StateScout;
+use super::resources::StateProbe;
 use super::seeds::{deliver_seeds, history};
 use super::trial::TrialAbort;
 use super::trial_graph::{TrialGraph, TrialGraphError};
@@ -21,13 +21,13 @@ use super::written_results::WrittenResults;
 use super::{Engine, audit};
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent, StartError};
-use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, LeftSession, Session};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, Session, UnfinishedSession};
 use crate::cassette::{Party, SessionOf, Tape, TapedAgent};
 use crate::evidence::{Message, Role, Turn};
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters};
 use crate::job::Target;
 use crate::limiter::ConversationLimiter;
-use crate::plan::{LeftTrial, Trial};
+use crate::plan::{Trial, UnfinishedTrial};
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
@@ -53,7 +53,7 @@ pub(super) struct TrialEnv<'a> {
     history: Vec<Message>,
     owned: Owned,
     /// Held where this conversation finds out for all whether the agent's state can be read.
-    scout: Mutex<Option<StateScout>>,
+    scout: Mutex<Option<StateProbe>>,
 }
 
 /// The reference agent. Its rate limits are its own.
@@ -141,7 +141,7 @@ impl<'a> TrialEnv<'a> {
     }
 
     /// Keeps this to the end of the conversation.
-    pub(super) fn keep_scout(&self, scout: Option<StateScout>) {
+    pub(super) fn keep_scout(&self, scout: Option<StateProbe>) {
         *self.scout.lock().unwrap_or_else(PoisonError::into_inner) = scout;
     }
 
@@ -168,15 +168,15 @@ impl<'a> TrialEnv<'a> {
     }
 
     /// Takes up the session of a conversation that was cut off.
-    pub(super) async fn reopen(&self, left: &LeftTrial) -> Result<Box<dyn Session>, TrialAbort> {
-        let LeftTrial { evidence, resume_points, .. } = left;
+    pub(super) async fn reopen(&self, left: &UnfinishedTrial) -> Result<Box<dyn Session>, TrialAbort> {
+        let UnfinishedTrial { evidence, resume_points, .. } = left;
         let of_turn = |turn: &Turn| {
             let user = (!turn.is_greeting()).then(|| Message::new(Role::User, turn.user.clone()));
             let reply = turn.agent.clone().map(|reply| Message::new(Role::Assistant, reply));
             user.into_iter().chain(reply)
         };
         let turns = &evidence.transcript.turns;
-        let left = LeftSession {
+        let left = UnfinishedSession {
             id: evidence.session_id.clone(),
             messages: self.history.iter().cloned().chain(turns.iter().flat_map(of_turn)).collect(),
             turns: turns.iter().filter(|turn| !turn.is_greeting()).count() as u32,

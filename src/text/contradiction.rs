@@ -20,61 +20,61 @@ pub fn contradiction(json: &str) -> Option<String> {
 
 /// Whether an object of a JSON text has a key twice, before the text ends or is no JSON any more.
 fn repeats_a_key(json: &str) -> bool {
-    serde_json::from_str::<KeysOnce>(json).is_err_and(|error| error.is_data())
+    serde_json::from_str::<DuplicateKeyCheck>(json).is_err_and(|error| error.is_data())
 }
 
 /// A value of which nothing is kept, and in which no object has a key twice.
-struct KeysOnce;
+struct DuplicateKeyCheck;
 
-impl<'de> Deserialize<'de> for KeysOnce {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<KeysOnce, D::Error> {
-        deserializer.deserialize_any(KeysOnce)
+impl<'de> Deserialize<'de> for DuplicateKeyCheck {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<DuplicateKeyCheck, D::Error> {
+        deserializer.deserialize_any(DuplicateKeyCheck)
     }
 }
 
-impl<'de> Visitor<'de> for KeysOnce {
-    type Value = KeysOnce;
+impl<'de> Visitor<'de> for DuplicateKeyCheck {
+    type Value = DuplicateKeyCheck;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<KeysOnce, E> {
+    fn visit_unit<E>(self) -> Result<DuplicateKeyCheck, E> {
         Ok(self)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<KeysOnce, E> {
+    fn visit_bool<E>(self, _: bool) -> Result<DuplicateKeyCheck, E> {
         Ok(self)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<KeysOnce, E> {
+    fn visit_i64<E>(self, _: i64) -> Result<DuplicateKeyCheck, E> {
         Ok(self)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<KeysOnce, E> {
+    fn visit_u64<E>(self, _: u64) -> Result<DuplicateKeyCheck, E> {
         Ok(self)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<KeysOnce, E> {
+    fn visit_f64<E>(self, _: f64) -> Result<DuplicateKeyCheck, E> {
         Ok(self)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<KeysOnce, E> {
+    fn visit_str<E>(self, _: &str) -> Result<DuplicateKeyCheck, E> {
         Ok(self)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<KeysOnce, A::Error> {
-        while items.next_element::<KeysOnce>()?.is_some() {}
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<DuplicateKeyCheck, A::Error> {
+        while items.next_element::<DuplicateKeyCheck>()?.is_some() {}
         Ok(self)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<KeysOnce, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<DuplicateKeyCheck, A::Error> {
         let mut keys = BTreeSet::new();
         while let Some(ObjectKey(key)) = entries.next_key()? {
             if !keys.insert(key) {
                 return Err(A::Error::custom("a key twice"));
             }
-            entries.next_value::<KeysOnce>()?;
+            entries.next_value::<DuplicateKeyCheck>()?;
         }
         Ok(self)
     }

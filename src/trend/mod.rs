@@ -63,7 +63,7 @@ pub struct Trend {
     pub nights_in_all: usize,
     /// The runs of the job that are no nights, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub no_nights: Vec<NoNight>,
+    pub no_nights: Vec<SkippedRun>,
     /// The newest of them, oldest first.
     pub nights: Vec<Night>,
     /// The series of all nights, model by model.
@@ -77,18 +77,18 @@ pub struct Trend {
 /// A run of the job that is no night: nobody was asked anew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct NoNight {
+pub struct SkippedRun {
     /// The run's id.
     pub run: String,
     /// The reason.
     #[serde(flatten)]
-    pub why: WhyNoNight,
+    pub why: SkipReason,
 }
 
 /// Why a run is no night.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "why")]
-pub enum WhyNoNight {
+pub enum SkipReason {
     /// It replays the recording of a run.
     Replay {
         /// The recorded run's id.
@@ -122,7 +122,7 @@ pub struct Nights {
     /// All of them.
     all: Vec<Night>,
     /// The runs that are none.
-    no_nights: Vec<NoNight>,
+    no_nights: Vec<SkippedRun>,
     /// The run that was merged last of the run of each part.
     merged: HashMap<String, String>,
     /// The rules by which they were run; a night's number is a place here, counted from 1.
@@ -143,11 +143,11 @@ impl Nights {
     /// The errors of `held`.
     pub fn add<E>(&mut self, run: &RunFigures, held: impl FnOnce() -> Result<RunRules, E>) -> Result<(), E> {
         if let Some(of) = run.replayed.clone() {
-            self.no_nights.push(NoNight { run: run.run.id.clone(), why: WhyNoNight::Replay { of } });
+            self.no_nights.push(SkippedRun { run: run.run.id.clone(), why: SkipReason::Replay { of } });
             return Ok(());
         }
         if run.run.provenance.by_person {
-            self.no_nights.push(NoNight { run: run.run.id.clone(), why: WhyNoNight::Person });
+            self.no_nights.push(SkippedRun { run: run.run.id.clone(), why: SkipReason::Person });
             return Ok(());
         }
         self.take_out_merged(run);
@@ -175,7 +175,7 @@ impl Nights {
             };
             if let Some(place) = self.all.iter().position(|night| night.run == earlier) {
                 self.all.remove(place);
-                self.no_nights.push(NoNight { run: earlier, why: WhyNoNight::MergedAgain { by: by.clone() } });
+                self.no_nights.push(SkippedRun { run: earlier, why: SkipReason::MergedAgain { by: by.clone() } });
             }
         }
     }

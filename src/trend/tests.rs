@@ -96,11 +96,11 @@ fn replays_and_what_was_merged_again_are_no_nights() {
     let trend = nights.trend("Shop".to_owned(), 20, &Sources::default());
     let ids: Vec<&str> = trend.nights.iter().map(|night| night.run.as_str()).collect();
     assert_eq!(ids, ["night0", "night3", "night4"]);
-    let why = |run: &str, why| NoNight { run: run.to_owned(), why };
+    let why = |run: &str, why| SkippedRun { run: run.to_owned(), why };
     let (of, by) = ("night0".to_owned(), "night3".to_owned());
     assert_eq!(
         trend.no_nights,
-        [why("night1", WhyNoNight::Replay { of }), why("night2", WhyNoNight::MergedAgain { by })]
+        [why("night1", SkipReason::Replay { of }), why("night2", SkipReason::MergedAgain { by })]
     );
 }
 

@@ -81,7 +81,7 @@ impl World {
         let (status, recorded) = self.record(flags);
         let (replayed_status, replayed) = self.replay(flags);
         assert_eq!(status, replayed_status, "{recorded}\n{replayed}");
-        assert!(replayed.contains("nobody is asked") && !replayed.contains("note: "), "{replayed}");
+        assert!(replayed.contains("no requests are made") && !replayed.contains("note: "), "{replayed}");
         assert_same(&self.path("recorded.json"), &self.path("replayed.json"));
         recorded
     }

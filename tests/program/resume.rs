@@ -278,7 +278,7 @@ fn a_changed_job_is_refused_with_what_differs_and_nothing_is_changed() {
         desk.write("job.yml", &text);
         let (status, printed) = desk.typed(&format!("run --resume {} {flags} job.yml", desk.id()));
         assert_eq!(status, 2, "{told}: {printed}");
-        assert!(printed.contains("can't be gone on with, since this has changed:\n  "), "{printed}");
+        assert!(printed.contains("can't be resumed, since this has changed:\n  "), "{printed}");
         assert!(printed.contains(told), "{told}: {printed}");
         assert_eq!(desk.journal(), before, "{told}");
     }
@@ -371,10 +371,10 @@ fn after_ctrl_c_the_command_is_printed_that_goes_on() {
     let command = desk.command("run job.yml --no-progress -o out.json");
     let (status, printed) = interrupted(command, &agent.arrived);
     assert_eq!(status, Some(130), "{printed}");
-    let told = format!("go on with it: eval-job run --output out.json --no-progress --resume {} job.yml\n", desk.id());
+    let told = format!("resume it: eval-job run --output out.json --no-progress --resume {} job.yml\n", desk.id());
     assert!(printed.contains(&told), "{printed}");
     agent.silent_at.store(0, Ordering::SeqCst);
-    let (status, printed) = pasted_after(desk.0.path(), &printed, "go on with it: ");
+    let (status, printed) = pasted_after(desk.0.path(), &printed, "resume it: ");
     assert_eq!(status, Some(0), "{printed}");
     assert_eq!(agent.asked_since(4).iter().filter(|it| it.starts_with("case 1,")).count(), 0);
     let record: Value = serde_json::from_slice(&fs::read(desk.0.path().join("out.json")).unwrap()).unwrap();
@@ -393,7 +393,7 @@ fn of_several_jobs_the_one_of_the_run_goes_on() {
     let (status, printed) = interrupted(desk.command("run jobs"), &agent.arrived);
     assert_eq!(status, Some(130));
     agent.silent_at.store(0, Ordering::SeqCst);
-    let (status, resumed) = pasted_after(desk.0.path(), &printed, "go on with it: ");
+    let (status, resumed) = pasted_after(desk.0.path(), &printed, "resume it: ");
     assert_eq!(status, Some(0), "{resumed}");
     assert!(resumed.contains("note: 1 job left out: --resume goes on with one run"), "{resumed}");
     assert_eq!(agent.asked_since(5).iter().filter(|it| it.starts_with("case 1,")).count(), 2, "{resumed}");
@@ -411,7 +411,7 @@ fn the_run_of_a_part_goes_on_as_that_part_and_is_merged() {
     agent.silent_at.store(0, Ordering::SeqCst);
     let (refused, words) = desk.typed(&format!("run --resume {} --partition 2/2", desk.id()));
     assert!(refused == 2 && words.contains("the part of the suite: 1/2 then, 2/2 now"), "{words}");
-    assert_eq!(pasted_after(desk.0.path(), &printed, "go on with it: ").0, Some(0));
+    assert_eq!(pasted_after(desk.0.path(), &printed, "resume it: ").0, Some(0));
     assert_eq!(desk.typed("run job.yml --partition 2/2 --rng-seed 3").0, 0);
     let (status, merged) = desk.typed("merge runs --runs-dir merged -o merged.json");
     assert_eq!(status, 0, "{merged}");
@@ -485,7 +485,7 @@ fn a_run_in_a_folder_that_cannot_be_written_is_refused() {
     let Some(output) = output else { return };
     let printed = words(&output);
     assert_eq!(output.status.code(), Some(2), "{printed}");
-    assert!(printed.contains("error: the run can't be gone on with: "), "{printed}");
+    assert!(printed.contains("error: the run can't be resumed: "), "{printed}");
     assert!(printed.contains("Permission denied") && printed.contains("try: make it writable"), "{printed}");
     assert_eq!((desk.journal(), agent.asked_since(4).len()), (before, 0));
 }

@@ -40,7 +40,7 @@ fn what_was_spent_before_counts_for_the_limits_and_is_shown() {
     };
     let (status, printed) = typed("run job.yml --token-limit 5600 --no-progress");
     assert_eq!(status, 102, "{printed}");
-    assert!(printed.contains("go on with it, with a higher limit: eval-job run --token-limit HIGHER "), "{printed}");
+    assert!(printed.contains("resume it, with a higher limit: eval-job run --token-limit HIGHER "), "{printed}");
     let before = calls();
     assert!(before > 8, "{before} calls: {printed}");
     let (status, printed) = typed("run --resume job.yml --token-limit 5600 --no-progress");

@@ -10,7 +10,7 @@ use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{
     AgentRequest, BEARER, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
-use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession, Reply, WireError};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply, UnfinishedSession, WireError};
 use crate::http::{BaseUrl, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
 
@@ -163,7 +163,7 @@ impl Wire for A2aWire {
         Ok(format!("a2a-{}", caller.unique_session_id()))
     }
 
-    async fn reopen(&mut self, caller: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+    async fn reopen(&mut self, caller: &Caller, left: &UnfinishedSession) -> Result<(), AgentError> {
         A2aIds { context_id: self.context, task_id: self.task } = left.last_point()?;
         self.find(caller).await
     }

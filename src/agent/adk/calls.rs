@@ -7,7 +7,7 @@ use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{
     AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
-use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, UnfinishedSession};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url};
 use crate::text::is_blank;
@@ -108,7 +108,7 @@ impl AdkWire {
 
 impl Wire for AdkWire {
     /// The agent keeps the conversation, by its id.
-    async fn reopen(&mut self, _: &Caller, _: &LeftSession) -> Result<(), AgentError> {
+    async fn reopen(&mut self, _: &Caller, _: &UnfinishedSession) -> Result<(), AgentError> {
         Ok(())
     }
 

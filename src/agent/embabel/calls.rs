@@ -6,7 +6,7 @@ use super::KnowledgeConfig;
 use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, parse_object_context};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, TurnInput, Wire, hints};
-use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession, Reply};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply, UnfinishedSession};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
@@ -69,7 +69,7 @@ impl Wire for EmbabelWire {
     }
 
     /// The agent keeps the conversation, by its id.
-    async fn reopen(&mut self, _: &Caller, _: &LeftSession) -> Result<(), AgentError> {
+    async fn reopen(&mut self, _: &Caller, _: &UnfinishedSession) -> Result<(), AgentError> {
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use crate::agent::freeform::{
 };
 use crate::agent::history::earlier;
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
-use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession, SettingError};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, SettingError, UnfinishedSession};
 use crate::evidence::{ObjectContext, UserToolCall};
 use crate::http::{HttpFault, HttpFaultKind, HttpReply, SseEvent, read_json};
 use crate::text::is_blank;
@@ -153,7 +153,7 @@ impl HttpWire {
 }
 
 impl Wire for HttpWire {
-    async fn reopen(&mut self, _: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+    async fn reopen(&mut self, _: &Caller, left: &UnfinishedSession) -> Result<(), AgentError> {
         self.history = earlier(&left.messages);
         Ok(())
     }

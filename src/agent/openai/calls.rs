@@ -12,7 +12,7 @@ use crate::agent::rest::{
     AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
 use crate::agent::tools::{RequestedCall, ToolRounds, TurnParts, with_mocked};
-use crate::agent::{AgentError, LeftSession};
+use crate::agent::{AgentError, UnfinishedSession};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
 
@@ -66,7 +66,7 @@ impl Wire for OpenAiWire {
         true
     }
 
-    async fn reopen(&mut self, _: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+    async fn reopen(&mut self, _: &Caller, left: &UnfinishedSession) -> Result<(), AgentError> {
         self.turn = left.turns as usize;
         self.take_history(&left.messages);
         Ok(())

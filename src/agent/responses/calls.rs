@@ -13,7 +13,7 @@ use crate::agent::rest::{
     AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
 use crate::agent::tools::{ToolRounds, TurnParts, with_mocked};
-use crate::agent::{AgentError, AgentErrorKind, LeftSession};
+use crate::agent::{AgentError, AgentErrorKind, UnfinishedSession};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
 
@@ -69,7 +69,7 @@ impl Wire for ResponsesWire {
 
     /// The endpoint keeps the conversation, by its id or that of its last response. Before the first response it has not seen the
     /// messages of an earlier one.
-    async fn reopen(&mut self, _: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+    async fn reopen(&mut self, _: &Caller, left: &UnfinishedSession) -> Result<(), AgentError> {
         self.turn = left.turns as usize;
         if left.turns == 0 {
             self.earlier = earlier(&left.messages);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Caller, NextStep, Received, TurnInput, Wire};
 use crate::agent::attempts::{AttemptFailure, Retry};
-use crate::agent::{Agent, AgentError, Attempts, LeftSession, Reply, Session};
+use crate::agent::{Agent, AgentError, Attempts, Reply, Session, UnfinishedSession};
 use crate::clock::Stopwatch;
 use crate::evidence::{Message, ObjectContext, UserToolCall};
 use crate::http::Opened;
@@ -44,7 +44,7 @@ impl<W: Wire> Agent for HttpAgent<W> {
         Ok(Box::new(HttpSession { wire, caller, input }))
     }
 
-    async fn reopen(&self, left: &LeftSession) -> Result<Box<dyn Session>, AgentError> {
+    async fn reopen(&self, left: &UnfinishedSession) -> Result<Box<dyn Session>, AgentError> {
         let (mut wire, caller) = (self.wire.clone(), Arc::clone(&self.caller));
         wire.reopen(&caller, left).await?;
         let input = TurnInput { session_id: left.id.clone(), turn: left.turns, ..TurnInput::default() };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{AgentRequest, Caller, EventOutcome, Received};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::{AgentError, AgentErrorKind, LeftSession, Reply};
+use crate::agent::{AgentError, AgentErrorKind, Reply, UnfinishedSession};
 use crate::evidence::{Message, ObjectContext, UserToolCall};
 use crate::http::{HttpFault, HttpReply, SseEvent};
 
@@ -21,7 +21,7 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
     }
 
     /// Takes in a conversation that another process opened, where the transport can continue one.
-    fn reopen(&mut self, _: &Caller, _: &LeftSession) -> impl Future<Output = Result<(), AgentError>> + Send {
+    fn reopen(&mut self, _: &Caller, _: &UnfinishedSession) -> impl Future<Output = Result<(), AgentError>> + Send {
         async { Err(AgentError::not_resumed()) }
     }
 

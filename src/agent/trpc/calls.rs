@@ -8,7 +8,7 @@ use super::TrpcConfig;
 use super::wire::{RunExtras, RunReply, parse_run, run_request};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, TurnInput, Wire, hints};
-use crate::agent::{AgentContext, AgentError, LeftSession, WireError};
+use crate::agent::{AgentContext, AgentError, UnfinishedSession, WireError};
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method};
 
 const HINTS: Hints = hints!(
@@ -42,7 +42,7 @@ impl Wire for TrpcWire {
     const NO_STATE: &'static str = "trpc-agent-go's servers have no way to show an agent's state";
 
     /// The agent keeps the conversation, by its id.
-    async fn reopen(&mut self, _: &Caller, _: &LeftSession) -> Result<(), AgentError> {
+    async fn reopen(&mut self, _: &Caller, _: &UnfinishedSession) -> Result<(), AgentError> {
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use super::instance::{HINTS, Instance, reported, reported_failure};
 use super::wire::completions::{CompletionTurn, RequestExtras, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
-use crate::agent::{AgentError, LeftSession, Reply};
+use crate::agent::{AgentError, Reply, UnfinishedSession};
 use crate::http::{HttpReply, Method};
 use crate::secret::Secret;
 
@@ -63,7 +63,7 @@ impl Wire for CompletionsWire {
         self.instance.open(caller).await
     }
 
-    async fn reopen(&mut self, caller: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+    async fn reopen(&mut self, caller: &Caller, left: &UnfinishedSession) -> Result<(), AgentError> {
         let points: Result<Vec<CompletionPoint>, _> =
             left.resume_points.iter().map(CompletionPoint::deserialize).collect();
         let points = points.ok().filter(|points| points.len() == left.turns as usize);

@@ -11,7 +11,7 @@ use super::wire::TurnContent;
 use super::wire::runs::{PartialRun, find_answer, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
-use crate::agent::{AgentContext, AgentError, LeftSession, Reply};
+use crate::agent::{AgentContext, AgentError, Reply, UnfinishedSession};
 use crate::http::{HttpFault, HttpReply, Method};
 
 /// A conversation by runs.
@@ -80,7 +80,7 @@ impl Wire for RunsWire {
     }
 
     /// The server keeps the thread.
-    async fn reopen(&mut self, caller: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+    async fn reopen(&mut self, caller: &Caller, left: &UnfinishedSession) -> Result<(), AgentError> {
         self.thread = left.last_point()?;
         self.instance.open(caller).await.map(drop)
     }

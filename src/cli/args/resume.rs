@@ -7,7 +7,7 @@ use super::DEFAULT_JOB;
 /// The value that means the newest run, and stands where none is typed.
 const NEWEST: &str = "newest";
 
-/// Which run is gone on with; by default a new one is made.
+/// Which run is resumed; by default a new one is made.
 #[derive(Debug, Default, clap::Args)]
 pub(in crate::cli) struct ResumeArgs {
     /// Go on with a run that was killed, interrupted, or stopped by a limit or a full disk: what is finished stays, the rest is

@@ -35,7 +35,7 @@ pub(super) fn spent(usage: &Usage, cost: Cost) -> String {
     let at_least = if usage.unreported_calls > 0 { "at least " } else { "" };
     let tokens = usage
         .total_tokens()
-        .map_or("tokens that nobody tells".to_owned(), |tokens| format!("{at_least}{} tokens", thousands(tokens)));
+        .map_or("unreported tokens".to_owned(), |tokens| format!("{at_least}{} tokens", thousands(tokens)));
     let cost = match cost {
         Cost::Exactly(dollars) => format!(", {dollars}"),
         Cost::AtLeast(dollars) if dollars > Dollars::ZERO => format!(", at least {dollars}"),

@@ -7,7 +7,7 @@ use crate::cli::args::MergeArgs;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::printer::Printer;
-use crate::record::Beginning;
+use crate::record::RunStart;
 use crate::report::{count, plain};
 use crate::store::folder::{RunsFolder, StoreError};
 use crate::store::{Store, StoredRun};
@@ -88,7 +88,7 @@ fn read(folder: &Path, context: &Context) -> Result<PartRun, CliError> {
         let why = run.note.clone().unwrap_or_else(|| "its journal is damaged".to_owned());
         return Err(refused(&format!("run {}: {why}", overview.summary.id), "hold this part again"));
     }
-    let beginning = run.first_entry()?.and_then(Beginning::from_entry);
+    let beginning = run.first_entry()?.and_then(RunStart::from_entry);
     let mut beginning = beginning.ok_or_else(|| CliError::Internal("a run without a beginning was read".to_owned()))?;
     // Those that it went on with, where it did.
     let priced = &overview.summary.provenance;

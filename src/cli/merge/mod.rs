@@ -19,14 +19,14 @@ use super::reindex;
 use super::stored::StoredPrompts;
 use super::team;
 use crate::plan::Refusal;
-use crate::record::{Beginning, Merge, MergeError, Overview, RunSummary, Verdict};
+use crate::record::{Merge, MergeError, Overview, RunStart, RunSummary, Verdict};
 use crate::report::{self, Gathered, count};
 use crate::store::folder::JournalFile;
 
 /// The run of a part, as it was read.
 struct PartRun {
     run: JournalFile,
-    beginning: Beginning,
+    beginning: RunStart,
     overview: Overview,
 }
 
@@ -84,7 +84,7 @@ fn by_job(runs: Vec<PartRun>) -> Vec<Vec<PartRun>> {
 }
 
 fn merged(parts: &[PartRun]) -> Result<Merge, CliError> {
-    let beginnings: Vec<Beginning> = parts.iter().map(|part| part.beginning.clone()).collect();
+    let beginnings: Vec<RunStart> = parts.iter().map(|part| part.beginning.clone()).collect();
     Merge::new(&beginnings).map_err(|error| {
         let help = match &error {
             MergeError::NoPart { .. } => "only runs of `eval-job run --partition K/N`",

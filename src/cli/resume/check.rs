@@ -1,4 +1,4 @@
-//! Whether a run may be gone on with: with the same job, prompts, models and seed.
+//! Whether a run may be resumed: with the same job, prompts, models and seed.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::evidence::Usage;
 use crate::job::Job;
 use crate::metric::MetricConfig;
 use crate::money::Cost;
-use crate::record::{Beginning, Entry, Overview, Provenance, SettingDifference};
+use crate::record::{Entry, Overview, Provenance, RunStart, SettingDifference};
 use crate::report::{one_line, plain};
 use crate::run::{Engine, RunDeps, WrittenSteps};
 
@@ -23,7 +23,7 @@ const MOST_SHOWN: usize = 8;
 /// The most characters of a value that are shown.
 const VALUE: usize = 80;
 
-/// A stored run that is to be gone on with.
+/// A stored run that is to be resumed.
 pub(super) struct StoredBeginning<'a> {
     /// Its first entry.
     pub(super) first: &'a Entry,
@@ -32,7 +32,7 @@ pub(super) struct StoredBeginning<'a> {
     pub(super) note: Option<&'a str>,
 }
 
-/// Checks that a run may be gone on with by this plan, which gets the steps that the judge wrote for the run.
+/// Checks that a run may be resumed by this plan, which gets the steps that the judge wrote for the run.
 pub(super) fn check(
     run: StoredBeginning<'_>,
     planned: &mut Planned,
@@ -49,16 +49,16 @@ pub(super) fn check(
         ));
     }
     if replayed.is_some() {
-        let what = format!("run {id} is the replay of a recording: nobody was asked, and it can't be gone on with");
+        let what = format!("run {id} is the replay of a recording: nobody was asked, and it can't be resumed");
         return Err(refused(what, "record again: eval-job run, with --cassette-record and another folder"));
     }
     if !recorded.is_empty() {
-        let what = format!("the conversations of run {id} were recorded elsewhere: it can't be gone on with");
+        let what = format!("the conversations of run {id} were recorded elsewhere: it can't be resumed");
         return Err(refused(what, "eval-job grade, with the same files"));
     }
     if overview.is_damaged() {
         let why = note.unwrap_or("its journal is damaged");
-        return Err(refused(format!("run {id} can't be gone on with: {}", plain(why)), "a new run"));
+        return Err(refused(format!("run {id} can't be resumed: {}", plain(why)), "a new run"));
     }
     if let Entry::RunStarted { job: Some(kept), .. } = first
         && let Ok(kept) = Job::restored(kept)
@@ -66,7 +66,7 @@ pub(super) fn check(
         steps_of(&kept).fill_in(Arc::make_mut(&mut planned.plan.job));
     }
     let now = beginning_now(planned, args.rng_seed.unwrap_or(*rng_seed), context)?;
-    let then = Beginning::from_entry(completed(first.clone()));
+    let then = RunStart::from_entry(completed(first.clone()));
     let then = then.ok_or_else(|| CliError::Internal("a run without a beginning was read".to_owned()))?;
     let differences = then.differences(&now);
     if differences.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn check(
     if differences.len() > MOST_SHOWN {
         lines.push(format!("and {} more", differences.len() - MOST_SHOWN));
     }
-    let what = format!("run {id} can't be gone on with, since this has changed:\n  {}", lines.join("\n  "));
+    let what = format!("run {id} can't be resumed, since this has changed:\n  {}", lines.join("\n  "));
     Err(match flags(&differences) {
         Some(flags) => {
             refused(what, format!("the flags that it was begun with: {}", flags_command(id, &flags, context)))
@@ -125,7 +125,7 @@ fn difference_text(difference: &SettingDifference) -> String {
 }
 
 /// How a run of this plan would begin now, as it would be kept.
-fn beginning_now(planned: &Planned, rng_seed: u64, context: &Context) -> Result<Beginning, CliError> {
+fn beginning_now(planned: &Planned, rng_seed: u64, context: &Context) -> Result<RunStart, CliError> {
     let internal = |what: String| CliError::Internal(what);
     let deps = RunDeps {
         id: String::new(),
@@ -146,7 +146,7 @@ fn beginning_now(planned: &Planned, rng_seed: u64, context: &Context) -> Result<
     let entry = engine.first_entry(provenance);
     let cleared = serde_json::to_vec(&entry).and_then(|line| context.redactor().cleared(&entry, &line));
     let entry = cleared.map_err(|error| internal(error.to_string()))?.unwrap_or(entry);
-    Beginning::from_entry(completed(entry)).ok_or_else(|| internal("a run has no beginning".to_owned()))
+    RunStart::from_entry(completed(entry)).ok_or_else(|| internal("a run has no beginning".to_owned()))
 }
 
 /// The entry with its job as this version writes it: earlier ones may have left out what is new.

@@ -1,4 +1,4 @@
-//! Finds the run that is to be gone on with, and its job.
+//! Finds the run that is to be resumed, and its job.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use super::super::args::{DEFAULT_JOB, ResumeMode, RunArgs, runs_dir_flag};
 use super::super::error::{CliError, is_mistake};
 use super::super::planning::Planned;
 use super::refused;
-use crate::record::{Beginning, ListedRun, Verdict};
+use crate::record::{ListedRun, RunStart, Verdict};
 use crate::report::{count, plain};
 use crate::store::folder::{ReopenedRun, RunsFolder, StoreError};
 use crate::store::{Store, StoredRun};
@@ -17,7 +17,7 @@ use crate::store::{Store, StoredRun};
 pub(in crate::cli) struct ResumeRequest {
     pub(super) mode: ResumeMode,
     /// The named run with its beginning; none where the newest run of the job file is resumed.
-    named: Option<(ReopenedRun, Beginning)>,
+    named: Option<(ReopenedRun, RunStart)>,
     /// The job files.
     pub(super) files: Vec<PathBuf>,
 }
@@ -41,7 +41,7 @@ pub(in crate::cli) fn resume_request(args: &RunArgs) -> Result<Option<ResumeRequ
     Ok(Some(ResumeRequest { mode, named, files }))
 }
 
-/// The folder's name of the newest run, of whatever job, that can be gone on with.
+/// The folder's name of the newest run, of whatever job, that can be resumed.
 fn newest_of_any(mode: ResumeMode, args: &RunArgs) -> Result<String, CliError> {
     let runs = RunsFolder::at(&args.runs.runs_dir);
     let names = match runs.names() {
@@ -64,10 +64,10 @@ fn newest_of_any(mode: ResumeMode, args: &RunArgs) -> Result<String, CliError> {
     ))
 }
 
-fn named(id: &str, args: &RunArgs) -> Result<(ReopenedRun, Beginning), CliError> {
+fn named(id: &str, args: &RunArgs) -> Result<(ReopenedRun, RunStart), CliError> {
     let reopened = reopened(&RunsFolder::at(&args.runs.runs_dir).find(Some(id))?)?;
     let mut run = reopened.run();
-    let first = run.first_entry()?.and_then(Beginning::from_entry);
+    let first = run.first_entry()?.and_then(RunStart::from_entry);
     match first {
         Some(first) => Ok((reopened, first)),
         None => {
@@ -97,7 +97,7 @@ fn reopened(folder: &Path) -> Result<ReopenedRun, CliError> {
     RunsFolder::reopen(folder).map_err(|error| match error {
         StoreError::Io { source, path, .. } if is_mistake(&source) => {
             let path = plain(&path.display().to_string());
-            refused(format!("the run can't be gone on with: {path} can't be written: {source}"), "make it writable")
+            refused(format!("the run can't be resumed: {path} can't be written: {source}"), "make it writable")
         }
         error => error.into(),
     })
@@ -117,7 +117,7 @@ impl ResumeRequest {
 }
 
 /// The place of a run's job.
-fn job_of(run: &Beginning, jobs: &[Planned], args: &RunArgs) -> Result<usize, CliError> {
+fn job_of(run: &RunStart, jobs: &[Planned], args: &RunArgs) -> Result<usize, CliError> {
     let is_its = |job: &Planned| is_of(job, &run.provenance.job, &run.provenance.job_file);
     // The named job may have another name or place now: the differences are reported.
     let at = jobs.iter().position(is_its).or((jobs.len() == 1).then_some(0));
@@ -130,7 +130,7 @@ fn job_of(run: &Beginning, jobs: &[Planned], args: &RunArgs) -> Result<usize, Cl
     })
 }
 
-/// The newest run of one of these jobs that can be gone on with.
+/// The newest run of one of these jobs that can be resumed.
 fn newest(mode: ResumeMode, jobs: &[Planned], args: &RunArgs) -> Result<(ReopenedRun, usize), CliError> {
     let runs = RunsFolder::at(&args.runs.runs_dir);
     let names = match runs.names() {

@@ -6,21 +6,21 @@ use std::sync::Arc;
 use super::super::error::CliError;
 use crate::evidence::{Ending, Observed};
 use crate::money::Amount;
-use crate::plan::{BegunTrial, LeftTrial, Plan, ResumedTrials, Trial};
+use crate::plan::{BegunTrial, Plan, ResumedTrials, Trial, UnfinishedTrial};
 use crate::record::TrialRecord;
 use crate::report::count;
 use crate::store::folder::JournalFile;
 
 /// The trials that were cut off while their conversation was held, or after it.
 #[derive(Debug, Default)]
-pub(super) struct LeftTrials {
+pub(super) struct ResumeCounts {
     /// How many go on where they were.
     continued: usize,
     /// How many begin again, by the reason.
     restarted: BTreeMap<String, usize>,
 }
 
-impl LeftTrials {
+impl ResumeCounts {
     /// Finds out which of these trials, each with what it has cost, go on where they were; the others begin again.
     ///
     /// # Errors
@@ -30,8 +30,8 @@ impl LeftTrials {
         plan: &Plan,
         whole: &HashMap<u32, Amount>,
         held: &mut ResumedTrials,
-    ) -> Result<LeftTrials, CliError> {
-        let mut left = LeftTrials::default();
+    ) -> Result<ResumeCounts, CliError> {
+        let mut left = ResumeCounts::default();
         if whole.is_empty() {
             return Ok(left);
         }
@@ -97,7 +97,7 @@ fn continued(plan: &Plan, of: CutOffTrial<'_>, held: &ResumedTrials) -> Result<B
     {
         return Err(why);
     }
-    let left = LeftTrial {
+    let left = UnfinishedTrial {
         evidence,
         pending,
         farewell,

@@ -1,4 +1,4 @@
-//! `eval-job run --resume` and `--retry-errors`: which run is gone on with, whether it may be, and what is left of it.
+//! `eval-job run --resume` and `--retry-errors`: which run is resumed, whether it may be, and what is left of it.
 //!
 //! Invariants: a run is locked before anything of it is read; nothing of it is changed before it is known that it may be gone on
 //! with.
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use tokio::runtime::Runtime;
 
-use left::LeftTrials;
+use left::ResumeCounts;
 
 use super::args::{ResumeMode, RunArgs};
 use super::context::Context;
@@ -23,7 +23,7 @@ use super::planning::PlannedJobs;
 use crate::evidence::Usage;
 use crate::money::{Amount, Dollars, Price};
 use crate::plan::{BegunTrial, Refusal, ResumedTrials};
-use crate::record::{Beginning, Entry, Overview, TrialRecord, total};
+use crate::record::{Entry, Overview, RunStart, TrialRecord, total};
 use crate::report::count;
 use crate::run::prices;
 use crate::store::StoredRun;
@@ -32,7 +32,7 @@ use crate::store::folder::{JournalFile, ReopenedRun};
 pub(super) use command::{resume_command, resume_command_of_one};
 pub(super) use find::{ResumeRequest, resume_request};
 
-/// A run that may be gone on with.
+/// A run that may be resumed.
 pub(super) struct Resumed {
     /// The run, which no other process can go on with.
     pub(super) reopened: ReopenedRun,
@@ -45,7 +45,7 @@ pub(super) struct Resumed {
     /// How many trials are run now.
     pub(super) left: usize,
     /// Which of those that were cut off go on where they were.
-    cut_off: LeftTrials,
+    cut_off: ResumeCounts,
     /// How many of those that are over say nothing about the agent, and stay.
     broken: usize,
     pub(super) mode: ResumeMode,
@@ -108,9 +108,9 @@ impl ResumeRequest {
         held.may_lack_turns = run.note.is_some() || may_be_lost(held.stopped_at, context.clock.booted_at());
         // A secret of today that stands in the journal was sent then.
         let run = run.without_redactor();
-        let cut_off = LeftTrials::take_up(&run, &planned.jobs[0].plan, &whole, &mut held)?;
+        let cut_off = ResumeCounts::take_up(&run, &planned.jobs[0].plan, &whole, &mut held)?;
         let left = overview.planned() - held.finished.len();
-        let mut before = Beginning::from_entry(first.clone()).map(|first| first.provenance.prices).unwrap_or_default();
+        let mut before = RunStart::from_entry(first.clone()).map(|first| first.provenance.prices).unwrap_or_default();
         if before != overview.summary.provenance.prices {
             // It went on by other prices since: by which of them something was set aside is not known.
             before.clear();

@@ -10,7 +10,7 @@ pub(super) const OTHER_PARTS: &str = "parts of messages that are no text, such a
 
 /// One message of a history.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Spoken {
+pub(super) struct HistoryMessage {
     /// `user`, `assistant`, `tool`, `system` or another.
     pub(super) role: Cow<'static, str>,
     /// Its whole text.
@@ -26,7 +26,7 @@ pub(super) struct Spoken {
     pub(super) has_others: bool,
 }
 
-impl Spoken {
+impl HistoryMessage {
     /// Adds a part of its text, behind the calls so far.
     pub(super) fn add_text(&mut self, part: String) {
         let whole = self.text.get_or_insert_default();
@@ -45,7 +45,7 @@ impl Spoken {
 }
 
 /// The turns of a history: each message of the user begins one, and the last text of the agent in it is the reply.
-pub(super) fn turns_of(history: Vec<Spoken>) -> Vec<RecordedTurn> {
+pub(super) fn turns_of(history: Vec<HistoryMessage>) -> Vec<RecordedTurn> {
     let mut turns: Vec<RecordedTurn> = Vec::new();
     for message in history {
         match message.role.as_ref() {

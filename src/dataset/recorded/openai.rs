@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::Recorded;
-use super::messages::{OTHER_PARTS, Spoken, turns_of};
+use super::messages::{HistoryMessage, OTHER_PARTS, turns_of};
 use crate::dataset::cursor::{Cursor, Spelling};
 use crate::dataset::json::{JsonNode, json_of, json_within};
 use crate::dataset::model::{DatasetCall, RecordedTurn};
@@ -26,7 +26,7 @@ pub(super) fn read(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
 
 /// The turns of these messages, which stand at `place`.
 fn turns_said(place: Cursor<'_>, messages: Vec<Cursor<'_>>) -> Vec<RecordedTurn> {
-    let said: Vec<Spoken> = messages.into_iter().filter_map(read_message).collect();
+    let said: Vec<HistoryMessage> = messages.into_iter().filter_map(read_message).collect();
     if said.iter().any(|message| message.has_others) {
         place.warn(OTHER_PARTS);
     }
@@ -55,19 +55,19 @@ pub(super) fn id_of(value: &Value) -> Option<String> {
     }
 }
 
-fn read_message(value: Cursor<'_>) -> Option<Spoken> {
+fn read_message(value: Cursor<'_>) -> Option<HistoryMessage> {
     let mut fields = value.fields(Spelling::Exact)?;
     let kind = fields.get("type").and_then(|kind| kind.node.text()).unwrap_or_default();
     match kind {
         "function_call" => {
             let call = call_of(value.node, "call_id")?;
-            return Some(Spoken { role: "assistant".into(), calls: vec![call], ..Spoken::default() });
+            return Some(HistoryMessage { role: "assistant".into(), calls: vec![call], ..HistoryMessage::default() });
         }
         "function_call_output" => {
             let result = fields.get("output").map(json_in);
             let id = fields.text("call_id");
             let results = vec![DatasetCall { id, result, ..DatasetCall::default() }];
-            return Some(Spoken { role: "tool".into(), results, ..Spoken::default() });
+            return Some(HistoryMessage { role: "tool".into(), results, ..HistoryMessage::default() });
         }
         // They say nothing, and nothing is done by them.
         "reasoning"
@@ -79,15 +79,15 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
         kind if kind.ends_with("_call_output") => {
             let (id, result) = (fields.text("call_id"), fields.get("output").map(json_in));
             let results = vec![DatasetCall { id, result, ..DatasetCall::default() }];
-            return Some(Spoken { role: "tool".into(), results, ..Spoken::default() });
+            return Some(HistoryMessage { role: "tool".into(), results, ..HistoryMessage::default() });
         }
         kind if kind.ends_with("_call") => {
             let calls = vec![hosted(kind.trim_end_matches("_call"), &value.json())];
-            return Some(Spoken { role: "assistant".into(), calls, ..Spoken::default() });
+            return Some(HistoryMessage { role: "assistant".into(), calls, ..HistoryMessage::default() });
         }
         _ => {}
     }
-    let mut message = Spoken { role: fields.required("role").and_then(role_of)?, ..Spoken::default() };
+    let mut message = HistoryMessage { role: fields.required("role").and_then(role_of)?, ..HistoryMessage::default() };
     let content = fields.get("content");
     message.text = content.and_then(text_of);
     message.has_others = content.is_some_and(|content| content.node.items().iter().any(|part| said_in(part).is_none()));

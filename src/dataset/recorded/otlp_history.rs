@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::messages::Spoken;
+use super::messages::HistoryMessage;
 use super::openai::call_of;
 use super::otlp_spans::OtlpRecord;
 use crate::dataset::json::{json_of, json_within};
@@ -12,7 +12,7 @@ use crate::dataset::model::DatasetCall;
 use crate::evidence::LazyValue;
 
 /// The messages that a span of a model or an agent carries.
-pub(super) fn history_of(span: &OtlpRecord, events: &[&OtlpRecord]) -> Vec<Spoken> {
+pub(super) fn history_of(span: &OtlpRecord, events: &[&OtlpRecord]) -> Vec<HistoryMessage> {
     let mut history = Vec::new();
     let own = |event: &&&OtlpRecord| event.trace == span.trace && event.span == span.span;
     // Some write one such event for what goes in, and another for what comes out.
@@ -44,7 +44,7 @@ pub(super) fn history_of(span: &OtlpRecord, events: &[&OtlpRecord]) -> Vec<Spoke
 }
 
 /// What the oldest conventions have as attributes: a text, a list of messages, or a message's parts by their numbers.
-fn older_messages(attributes: &Map<String, Value>) -> Vec<Spoken> {
+fn older_messages(attributes: &Map<String, Value>) -> Vec<HistoryMessage> {
     let sides = [("gen_ai.prompt", "user"), ("gen_ai.completion", "assistant")];
     let mut messages = Vec::new();
     for (key, role) in sides {
@@ -92,9 +92,9 @@ fn numbered_messages(attributes: &Map<String, Value>, key: &str) -> Vec<Value> {
 }
 
 /// A message of chat completions; without a role it is of this one.
-fn message_of_chat(message: &Value, role: &str) -> Spoken {
+fn message_of_chat(message: &Value, role: &str) -> HistoryMessage {
     let role = string(message, "role").unwrap_or_else(|| role.to_owned());
-    let mut spoken = Spoken { role: role.into(), ..Spoken::default() };
+    let mut spoken = HistoryMessage { role: role.into(), ..HistoryMessage::default() };
     let content = message.get("content").cloned().map(json_within);
     let text = match &content {
         Some(Value::Array(parts)) => {
@@ -121,8 +121,9 @@ fn string(value: &Value, key: &str) -> Option<String> {
 }
 
 /// `{"role", "parts": [{"type", …}]}`.
-fn message_of_parts(message: &Value) -> Spoken {
-    let mut spoken = Spoken { role: string(message, "role").unwrap_or_default().into(), ..Spoken::default() };
+fn message_of_parts(message: &Value) -> HistoryMessage {
+    let mut spoken =
+        HistoryMessage { role: string(message, "role").unwrap_or_default().into(), ..HistoryMessage::default() };
     for part in message.get("parts").and_then(Value::as_array).into_iter().flatten() {
         match part.get("type").and_then(Value::as_str) {
             Some("text") => {
@@ -160,8 +161,9 @@ fn message_of_parts(message: &Value) -> Spoken {
 }
 
 /// `{"role", "parts": [{"text"} | {"function_call"} | {"function_response"}]}`.
-fn message_of_content(content: &Value) -> Spoken {
-    let mut spoken = Spoken { role: string(content, "role").unwrap_or_default().into(), ..Spoken::default() };
+fn message_of_content(content: &Value) -> HistoryMessage {
+    let mut spoken =
+        HistoryMessage { role: string(content, "role").unwrap_or_default().into(), ..HistoryMessage::default() };
     for part in content.get("parts").and_then(Value::as_array).into_iter().flatten() {
         string(part, "text").into_iter().for_each(|it| spoken.add_text(it));
         if let Some(call) = part.get("function_call").or_else(|| part.get("functionCall")) {
@@ -179,7 +181,7 @@ fn message_of_content(content: &Value) -> Spoken {
 }
 
 /// One of the older message events: its body, or where a SDK writes attributes, those.
-pub(super) fn message_of_event(event: &OtlpRecord) -> Option<Spoken> {
+pub(super) fn message_of_event(event: &OtlpRecord) -> Option<HistoryMessage> {
     let role = match event.name.as_str() {
         "gen_ai.user.message" => "user",
         "gen_ai.assistant.message" | "gen_ai.choice" => "assistant",
@@ -206,10 +208,10 @@ pub(super) fn message_of_event(event: &OtlpRecord) -> Option<Spoken> {
     let calls = body.get("tool_calls").or_else(|| message.get("tool_calls")).cloned().map(json_within);
     let calls = calls.iter().flat_map(|calls| calls.as_array().into_iter().flatten());
     let calls: Vec<DatasetCall> = calls.filter_map(|call| call_of(call, "id")).collect();
-    let mut spoken = Spoken { role: role.to_owned().into(), calls, ..Spoken::default() };
+    let mut spoken = HistoryMessage { role: role.to_owned().into(), calls, ..HistoryMessage::default() };
     if let Some(blocks) = blocks.filter(|_| role != "tool") {
         let calls = std::mem::take(&mut spoken.calls);
-        spoken = Spoken { role: spoken.role, ..blocks };
+        spoken = HistoryMessage { role: spoken.role, ..blocks };
         spoken.calls.extend(calls);
     } else if role == "tool" {
         let result = Some(text.map_or_else(LazyValue::default, |text| json_of(&text)));
@@ -221,9 +223,9 @@ pub(super) fn message_of_event(event: &OtlpRecord) -> Option<Spoken> {
 }
 
 /// A content that is a list of blocks, `[{"text"} | {"toolUse"} | {"toolResult"}]`, as the Converse API of Amazon Bedrock has them.
-fn blocks_of(content: &Value) -> Option<Spoken> {
+fn blocks_of(content: &Value) -> Option<HistoryMessage> {
     let blocks = content.as_array().filter(|blocks| !blocks.is_empty() && blocks.iter().all(Value::is_object))?;
-    let mut spoken = Spoken::default();
+    let mut spoken = HistoryMessage::default();
     for block in blocks {
         if let Some(text) = string(block, "text") {
             spoken.add_text(text);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::messages::{Spoken, answer, turns_of};
+use super::messages::{HistoryMessage, answer, turns_of};
 use super::otlp::text;
 use super::otlp_figures::{TurnSpan, add_figures, is_agent};
 use super::otlp_history::{history_of, message_of_event};
@@ -224,7 +224,7 @@ fn is_over(turn: &RecordedTurn) -> bool {
 }
 
 /// What tells one caller of a model from another: its agent, model and instructions.
-fn caller_of(span: &OtlpRecord, history: &[Spoken]) -> String {
+fn caller_of(span: &OtlpRecord, history: &[HistoryMessage]) -> String {
     let keys = ["gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.request.model", "gen_ai.system_instructions"];
     let own = keys.map(|key| span.attributes.get(key).map(Value::to_string));
     let instructions = history.iter().filter(|message| matches!(message.role.as_ref(), "system" | "developer"));

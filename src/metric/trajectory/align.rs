@@ -23,9 +23,10 @@ pub(super) fn subsequence(
     Some(pairs)
 }
 
-/// A largest matching in any order: augmenting paths (Kuhn), each expected one first with the partners that are free.
+/// A largest matching in any order: augmenting paths (BipartiteMatching), each expected one first with the partners that are free.
 pub(super) fn any_order(expected: usize, actual: usize, edge: &mut impl FnMut(usize, usize) -> bool) -> Pairs {
-    let mut search = Kuhn { actual, known: vec![None; expected * actual], owner: vec![None; actual], edge };
+    let mut search =
+        BipartiteMatching { actual, known: vec![None; expected * actual], owner: vec![None; actual], edge };
     let mut pairs = vec![None; expected];
     let mut waiting = Vec::new();
     for wanted in 0..expected {
@@ -47,14 +48,14 @@ pub(super) fn any_order(expected: usize, actual: usize, edge: &mut impl FnMut(us
     pairs
 }
 
-struct Kuhn<'a, F> {
+struct BipartiteMatching<'a, F> {
     actual: usize,
     known: Vec<Option<bool>>,
     owner: Vec<Option<usize>>,
     edge: &'a mut F,
 }
 
-impl<F: FnMut(usize, usize) -> bool> Kuhn<'_, F> {
+impl<F: FnMut(usize, usize) -> bool> BipartiteMatching<'_, F> {
     fn has(&mut self, wanted: usize, made: usize) -> bool {
         let at = wanted * self.actual + made;
         if let Some(known) = self.known[at] {

@@ -12,7 +12,7 @@ impl Entry {
         }
     }
 
-    /// Whether a conversation is gone on with by what stands in it: then it has to be whole.
+    /// Whether a conversation is resumed by what stands in it: then it has to be whole.
     pub fn is_gone_on_with(&self) -> bool {
         matches!(
             self,

@@ -11,7 +11,7 @@ use super::runs::JOURNAL;
 use super::{Journal, JournalFile, NewRun, RunsFolder, StoreError, private, summary};
 use crate::record::RunSummary;
 
-/// A run that was held before and is held by no other process. Nothing of it is changed until it is gone on with.
+/// A run that was held before and is held by no other process. Nothing of it is changed until it is resumed.
 #[derive(Debug)]
 pub struct ReopenedRun {
     /// Its folder.

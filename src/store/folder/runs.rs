@@ -106,7 +106,7 @@ impl RunsFolder {
             .collect();
         runs.sort_by(|(a, _), (b, _)| a.cmp(b));
         // A name tells the second; the jobs of one command can all run within it, one after the other. The time of a file says
-        // little: it is another one after a copy, and after a run was gone on with.
+        // little: it is another one after a copy, and after a run was resumed.
         for same in runs.chunk_by_mut(|(a, _), (b, _)| a.get(..SECOND) == b.get(..SECOND)) {
             if same.len() > 1 {
                 same.sort_by_cached_key(|(name, written)| {

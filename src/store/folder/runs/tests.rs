@@ -54,7 +54,7 @@ fn runs_of_one_second_are_in_the_order_in_which_they_began_whatever_the_times_of
         run.journal.append(&started).unwrap();
         drop(run.journal);
         let journal = File::options().append(true).open(run.folder.join(JOURNAL)).unwrap();
-        // As after a copy, or where the first was gone on with.
+        // As after a copy, or where the first was resumed.
         let written = std::time::Duration::from_secs(10 - millis as u64);
         journal.set_modified(SystemTime::UNIX_EPOCH + written).unwrap();
         if millis == 1 {
