@@ -60,9 +60,9 @@
 //! # To add a member
 //!
 //! A transport, a backend, a provider or a kind of assertion is a folder with its `config.rs` (what the YAML may say),
-//! `wire.rs` (their bytes ↔ our types, pure) and `client.rs` (I/O), and an arm in the room's `match`. A transport and a
-//! metric take two lines outside of their folders instead: `mod`, and a row in the table, `agent/config.rs` or
-//! `metric/table.rs`. Nothing else has to know.
+//! `wire.rs` (their bytes ↔ our types, pure) and, where the shared session does not fit, `client.rs` or `calls.rs` (I/O),
+//! and an arm in the room's `match`. A transport and a metric take two lines outside of their folders instead: `mod`, and a
+//! row in the table, `agent/config.rs` or `metric/table.rs`. Nothing else has to know.
 
 // In reading order. The road:
 pub mod cli;

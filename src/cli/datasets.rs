@@ -248,7 +248,11 @@ pub(super) fn refuse_empty(typed: &str, dataset: &dataset::Dataset) -> Result<()
     if !dataset.cases.is_empty() {
         return Ok(());
     }
-    let what = format!("{}: there are no cases in this file: it is {}", plain(typed), dataset.kind.name());
+    let file = match Path::new(typed).is_dir() {
+        true => format!("its file {}", plain(&dataset.name)),
+        false => "this file".to_owned(),
+    };
+    let what = format!("{}: there are no cases in {file}: it is {}", plain(typed), dataset.kind.name());
     let help = "eval-job cases add FILE --from OTHER, or --from-trace RECORDED".to_owned();
     Err(CliError::Unprepared(Refusal::new(what, help)))
 }

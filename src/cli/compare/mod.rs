@@ -59,7 +59,7 @@ impl CompareError {
             CompareError::Alone { .. } => "name a second run, or compare models in one: eval-job run --model a,b",
             CompareError::Twice { .. } => "name two runs; eval-job list shows them",
             CompareError::NoSharedModel { .. } => "compare runs of one model each, or hold both with the same models",
-            CompareError::NoSharedCase { .. } => "compare runs of one job",
+            CompareError::NoSharedCase { .. } => "compare runs of one job, with the same kinds of users (--persona)",
             CompareError::HeldApart { differences, .. } if differences.iter().all(|it| it.is_of_judging) => {
                 "--bridge, which judges the older run again by the job of the newer one"
             }

@@ -217,7 +217,9 @@ impl Progress {
                     .then(|| self.line(*trial, &report::user_tool_call(call, self.ink, report::PromptLength::Folded)))
             }
             Entry::TurnFinished { trial, turn, .. } => {
-                *self.turns.entry(*trial).or_default() += 1;
+                // Those before a resume are known by the number.
+                let turns = self.turns.entry(*trial).or_default();
+                *turns = (*turns + 1).max(turn.number as usize);
                 self.turn(*trial, turn)
             }
             // The error that stopped it is printed with the trial's outcome.

@@ -129,6 +129,27 @@ fn on_a_terminal_only_what_fails_has_a_line() {
 }
 
 #[test]
+fn the_turns_before_a_resume_are_counted() {
+    let mut progress = progress(Level::Phases);
+    progress.lines(&begun(1));
+    for number in [4, 5] {
+        let turn = Turn::answered(number, "Hello", "Hi");
+        progress.lines(&Entry::TurnFinished { trial: 1, turn, resume_point: None });
+    }
+    let ended = Entry::ConversationEnded {
+        trial: 1,
+        ending: Ending::SignedOff { reason: None },
+        object_context: None,
+        queries: Vec::new(),
+        changes: None,
+        persona_usage: Usage::default(),
+        persona_notes: Vec::new(),
+        fact_uses: None,
+    };
+    assert_eq!(progress.lines(&ended).as_deref(), Some("with facts  5 turns, signed off; judging"));
+}
+
+#[test]
 fn what_fails_again_and_again_is_reported_once_and_counted() {
     let mut progress = progress(Level::Failures);
     progress.lines(&begun(200));
