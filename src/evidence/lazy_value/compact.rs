@@ -188,7 +188,7 @@ impl Compactor<'_> {
         let digits = written.strip_prefix('-').unwrap_or(written);
         let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (1..=MOST_DIGITS).contains(&digits.len());
         let is_canonical = !digits.starts_with('0') || written == "0";
-        if !(is_plain && is_canonical) && !is_short_fraction(written) {
+        if !(is_plain && is_canonical || is_short_fraction(written)) {
             return None;
         }
         self.at += length;
