@@ -87,12 +87,17 @@ fn list(args: &BaselineListArgs, context: &Context, printer: &Printer) -> Result
     let widest = rows.iter().map(|row| row.name.to_string().len()).max().unwrap_or_default();
     let found = rows.iter().map(|row| run_of(&row.name, &runs)).collect::<Result<Vec<_>, CliError>>()?;
     // What is not here may be with the team.
-    let theirs = if found.contains(&None) { team::runs(context, printer)? } else { BTreeMap::new() };
+    let theirs = if found.contains(&None) { team::runs(context, printer)? } else { Some(BTreeMap::new()) };
+    let is_known = theirs.is_some();
     let lines = rows.iter().zip(&found).map(|(row, run)| {
-        let run = run.as_ref().or_else(|| theirs.get(&row.baseline.run));
+        let run = run.as_ref().or_else(|| theirs.as_ref()?.get(&row.baseline.run));
         match args.json {
-            true => json(row, run),
-            false => Ok(line(row, widest, run, context)),
+            true => json(row, run.is_none() && is_known),
+            false => {
+                let lost = if is_known { "its run was deleted" } else { "its run is not here" };
+                let screen = BaselineColumns { widest, lost };
+                Ok(line(row, &screen, run, context))
+            }
         }
     });
     let lines = lines.collect::<Result<Vec<String>, CliError>>()?;
@@ -113,6 +118,12 @@ fn run_of(name: &BaselineName, runs: &RunsFolder) -> Result<Option<ListedRun>, C
     }
 }
 
+/// How a list of baselines is laid out: how wide the widest name is, and what stands in place of a run that was not found.
+struct BaselineColumns {
+    widest: usize,
+    lost: &'static str,
+}
+
 /// A baseline with its name.
 struct NamedBaseline {
     name: BaselineName,
@@ -121,19 +132,19 @@ struct NamedBaseline {
 
 fn line(
     NamedBaseline { name, baseline }: &NamedBaseline,
-    widest: usize,
+    BaselineColumns { widest, lost }: &BaselineColumns,
     run: Option<&ListedRun>,
     context: &Context,
 ) -> String {
-    let name_column = format!("{:<widest$}  ", name.to_string());
+    let name_column = format!("{:<width$}  ", name.to_string(), width = widest);
     let run = match run {
         Some(run) => report::listing(run, context.stdout_ink, context.width.saturating_sub(name_column.len())),
-        None => format!("{}  its run was deleted", baseline.run),
+        None => format!("{}  {lost}", baseline.run),
     };
     format!("{name_column}{run}\n")
 }
 
-fn json(NamedBaseline { name, baseline }: &NamedBaseline, run: Option<&ListedRun>) -> Result<String, CliError> {
+fn json(NamedBaseline { name, baseline }: &NamedBaseline, is_deleted: bool) -> Result<String, CliError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Line<'a> {
@@ -142,7 +153,7 @@ fn json(NamedBaseline { name, baseline }: &NamedBaseline, run: Option<&ListedRun
         baseline: &'a Baseline,
         is_deleted: bool,
     }
-    let line = Line { name: name.to_string(), baseline, is_deleted: run.is_none() };
+    let line = Line { name: name.to_string(), baseline, is_deleted };
     serde_json::to_string(&line).map_err(|error| CliError::Internal(error.to_string()))
 }
 

@@ -17,22 +17,23 @@ pub(super) struct RunSink {
     pub(super) live: Live,
     /// Lines of entries that may not be written yet.
     lines: Mutex<Vec<String>>,
+    /// Held while lines are given to the screen, so that they keep their order; nothing else waits for it.
+    showing: Mutex<()>,
 }
 
 impl RunSink {
     /// Keeps entries in this journal.
     pub(super) fn new(journal: Journal, live: &Live) -> RunSink {
-        RunSink { journal, live: live.clone(), lines: Mutex::default() }
+        RunSink { journal, live: live.clone(), lines: Mutex::default(), showing: Mutex::default() }
     }
 
     /// Shows appended entries.
     fn show(&self) {
         let indent = self.live.progress().indent();
-        // Given while they are held, so that they keep their order.
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let _showing = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner));
         if !lines.is_empty() {
             self.live.show(lines.join("\n"), indent);
-            lines.clear();
         }
     }
 }

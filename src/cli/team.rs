@@ -40,15 +40,16 @@ pub(super) fn bring(
     Ok(())
 }
 
-/// The runs that the team's store has, by their ids; none where there is no such store, or it can't be used, which is reported.
-pub(super) fn runs(context: &Context, printer: &Printer) -> Result<BTreeMap<String, ListedRun>, CliError> {
+/// The runs that the team's store has, by their ids, none where there is no such store; `None` where it can't be used, which is
+/// reported.
+pub(super) fn runs(context: &Context, printer: &Printer) -> Result<Option<BTreeMap<String, ListedRun>>, CliError> {
     let mut runs = BTreeMap::new();
-    let Some(store) = store(context)? else { return Ok(runs) };
+    let Some(store) = store(context)? else { return Ok(Some(runs)) };
     match store.listed(|_, run: ListedRun| drop(runs.insert(run.id.clone(), run))) {
-        Ok(()) => Ok(runs),
+        Ok(()) => Ok(Some(runs)),
         Err(error) if error.is_of_server() => {
             printer.note(&format!("note: {}: which runs it has is unknown", plain(&error.to_string())));
-            Ok(BTreeMap::new())
+            Ok(None)
         }
         Err(error) => Err(CliError::Team(error)),
     }

@@ -109,6 +109,14 @@ impl RuleDifference {
     }
 }
 
+/// Metrics without what is measured beside them in another mode: that scores nothing.
+fn without_beside(mut metrics: Value) -> Value {
+    for options in metrics.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        options.shift_remove("beside");
+    }
+    metrics
+}
+
 impl RunRules {
     /// A run of this job.
     pub fn new(provenance: &Provenance, job: Option<&Value>) -> RunRules {
@@ -122,7 +130,11 @@ impl RunRules {
         let job: Value = match job {
             // Its cases may be many: they are not copied.
             Some(Value::Object(keys)) => {
-                keys.iter().filter(must_be_same).map(|(key, value)| (key.clone(), value.clone())).collect()
+                let of_key = |(key, value): (&String, &Value)| match key.as_str() {
+                    "metrics" => (key.clone(), without_beside(value.clone())),
+                    _ => (key.clone(), value.clone()),
+                };
+                keys.iter().filter(must_be_same).map(of_key).collect()
             }
             other => other.cloned().unwrap_or_default(),
         };

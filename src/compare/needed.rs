@@ -25,7 +25,7 @@ pub struct Needed {
     /// would be, or nothing is known of the spread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cases: Option<u32>,
-    /// The number of repetitions needed with the current cases; `None` where the cases differ too much from each other, more than
+    /// The number of repetitions needed with the current cases, were these as different as the data leave possible (90 %); `None` where the cases differ too much from each other, more than
     /// [`MOST_MORE`] further ones would be needed, and where nothing was repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,

@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::evidence::{Condition, TrialId};
@@ -383,4 +383,16 @@ fn a_single_comparison_and_metrics_have_intervals_of_their_own() {
     let width = |interval: Option<crate::statistics::Interval>| interval.map(|it| it.high - it.low).unwrap();
     let ratio = width(both[0].scores[0].simultaneous_interval) / width(both[0].scores[0].interval);
     assert!((1.15..1.25).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn what_is_measured_beside_a_metric_in_another_mode_is_no_rule() {
+    let rules = |beside: Value| {
+        let metric = match beside {
+            Value::Null => json!({"metric": "trajectory", "threshold": 0.5}),
+            other => json!({"metric": "trajectory", "beside": other, "threshold": 0.5}),
+        };
+        RunRules::new(&Provenance::default(), Some(&json!({"metrics": [metric]})))
+    };
+    assert_eq!(rules(Value::Null).differences_from(&rules(json!({"trajectory": {"strict": true}}))), []);
 }

@@ -100,7 +100,7 @@ pub(super) async fn look_before(
                 let (context, error) = object_context_before(env, session).await;
                 // No conversation is paid for whose state can't be read either, and only one at a time to find that out.
                 if error.is_some() {
-                    env.keep_scout(env.engine.resources.scout_state().await);
+                    env.keep_probe(env.engine.resources.probe_state().await);
                 }
                 let known = error.and_then(|error| env.engine.resources.state_is_unreadable().then_some(error));
                 if let Some(error) = env.tape.noted("unreadable state", known) {

@@ -43,7 +43,7 @@ pub(super) struct RunResources {
     /// Whether the agent's state could be read after any conversation; `None` before one has ended.
     state_was_read: Mutex<Option<bool>>,
     /// Held by the one conversation that finds out whether it can be.
-    state_scout: Arc<tokio::sync::Mutex<()>>,
+    state_probe: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// The right to find out whether the agent's state can be read.
@@ -74,7 +74,7 @@ impl RunResources {
             random,
             agent_has_answered: AtomicBool::new(false),
             state_was_read: Mutex::default(),
-            state_scout: Arc::default(),
+            state_probe: Arc::default(),
         }
     }
 
@@ -119,13 +119,13 @@ impl RunResources {
 
     /// Waits until it is known whether the agent's state can be read after a conversation, or no other one finds that out: then
     /// this one does, as long as it holds what is returned.
-    pub(super) async fn scout_state(&self) -> Option<StateProbe> {
+    pub(super) async fn probe_state(&self) -> Option<StateProbe> {
         let is_unknown = || unpoisoned(&self.state_was_read).is_none();
         if !is_unknown() {
             return None;
         }
-        let scout = Arc::clone(&self.state_scout).lock_owned().await;
-        is_unknown().then_some(StateProbe { _turn: scout })
+        let probe = Arc::clone(&self.state_probe).lock_owned().await;
+        is_unknown().then_some(StateProbe { _turn: probe })
     }
 
     /// Whether the agent's state could not be read after any of the conversations that have ended.

@@ -53,7 +53,7 @@ pub(super) struct TrialEnv<'a> {
     history: Vec<Message>,
     owned: Owned,
     /// Held where this conversation finds out for all whether the agent's state can be read.
-    scout: Mutex<Option<StateProbe>>,
+    probe: Mutex<Option<StateProbe>>,
 }
 
 /// The reference agent. Its rate limits are its own.
@@ -130,7 +130,7 @@ impl<'a> TrialEnv<'a> {
                 },
                 tape: setup.tape,
                 owned: setup.owned,
-                scout: Mutex::default(),
+                probe: Mutex::default(),
             }),
             Err(stop) => {
                 setup.graph = None;
@@ -141,8 +141,8 @@ impl<'a> TrialEnv<'a> {
     }
 
     /// Keeps this to the end of the conversation.
-    pub(super) fn keep_scout(&self, scout: Option<StateProbe>) {
-        *self.scout.lock().unwrap_or_else(PoisonError::into_inner) = scout;
+    pub(super) fn keep_probe(&self, probe: Option<StateProbe>) {
+        *self.probe.lock().unwrap_or_else(PoisonError::into_inner) = probe;
     }
 
     /// Ends and deletes what was made for the trial.

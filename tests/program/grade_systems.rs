@@ -242,9 +242,18 @@ fn a_file_that_has_what_was_recorded_is_graded_by_itself() {
             assert!(!words.contains("-v shows"), "{words}");
         }
     }
+    // By its name without the ending, and of a folder only where each file has its own cases.
+    let desk_of_two =
+        desk(&[("s.evalset.json", trace(&find, &find)), ("t.evalset.json", trace(&find, &none)), metrics.clone()]);
+    let (status, words) = typed(desk_of_two.path(), "grade --dataset s");
+    assert_eq!(status, Some(0), "{words}");
+    let (status, words) = typed(desk_of_two.path(), "grade --dataset .");
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(status == Some(2) && words.contains("c is recorded in"), "{words}");
     let mut asked = trace(&find, &find);
     let case = asked["evalCases"][0].as_object_mut().unwrap();
-    (case.remove("evalMode"), case.remove("actualConversation"));
+    case.remove("evalMode");
+    case.remove("actualConversation");
     let desk = desk(&[("s.evalset.json", asked), metrics]);
     let (status, words) = typed(desk.path(), "grade --dataset s.evalset.json");
     assert_eq!(status, Some(2), "{words}");

@@ -19,7 +19,7 @@ pub(in crate::agent) enum OffThreadError {
     Panicked(#[from] tokio::task::JoinError),
 }
 
-/// Runs a computation on a thread of its own, and waits for it no longer than the limit.
+/// Runs a computation on a thread of its own, and waits for it no longer than a minute.
 pub(in crate::agent) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, OffThreadError> {

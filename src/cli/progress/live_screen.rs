@@ -1,7 +1,7 @@
 //! What a run shows while it goes on, written by a thread of its own: a paused terminal, or a pipe that nobody reads, holds up no
 //! conversation and adds to nobody's time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -24,7 +24,14 @@ pub(super) struct LiveScreen {
     thread: Mutex<Option<WriterThread>>,
     /// Whether bottom lines wait to be drawn: newer ones are left out then.
     is_drawing: Arc<AtomicBool>,
+    /// How many bytes of lines wait to be shown.
+    waiting: Arc<AtomicUsize>,
+    /// How many lines were left out since.
+    left_out: AtomicUsize,
 }
+
+/// From so many bytes on lines are left out that nobody reads: the journal has all of them.
+const MOST_WAITING: usize = 64 << 20;
 
 struct WriterThread {
     queue: Sender<LivePart>,
@@ -33,17 +40,25 @@ struct WriterThread {
 
 impl LiveScreen {
     pub(super) fn new(printer: Arc<Printer>) -> LiveScreen {
-        LiveScreen { printer, thread: Mutex::default(), is_drawing: Arc::default() }
+        LiveScreen {
+            printer,
+            thread: Mutex::default(),
+            is_drawing: Arc::default(),
+            waiting: Arc::default(),
+            left_out: AtomicUsize::new(0),
+        }
     }
 
     /// Starts the thread. Without one, everything is shown at once by whoever gives it.
     pub(super) fn start(&self) {
         let (queue, given) = channel();
-        let (printer, is_drawing) = (self.printer.clone(), self.is_drawing.clone());
+        let (printer, is_drawing, waiting) = (self.printer.clone(), self.is_drawing.clone(), self.waiting.clone());
         let show_all = move || {
             for shown in given {
-                if matches!(shown, LivePart::Bottom(_)) {
-                    is_drawing.store(false, Ordering::Release);
+                match &shown {
+                    LivePart::Bottom(_) => is_drawing.store(false, Ordering::Release),
+                    LivePart::Lines(text, _) => drop(waiting.fetch_sub(text.len(), Ordering::AcqRel)),
+                    LivePart::Note(_) => {}
                 }
                 show(&printer, shown);
             }
@@ -59,10 +74,20 @@ impl LiveScreen {
         if let Some(WriterThread { queue, thread }) = thread {
             drop(queue);
             let _ = thread.join();
+            self.is_drawing.store(false, Ordering::Release);
         }
     }
 
     pub(super) fn lines(&self, text: String, indent: usize) {
+        if self.waiting.load(Ordering::Acquire) > MOST_WAITING {
+            self.left_out.fetch_add(text.lines().count(), Ordering::AcqRel);
+            return;
+        }
+        let text = match self.left_out.swap(0, Ordering::AcqRel) {
+            0 => text,
+            lines => format!("… {lines} lines were left out, since nobody read them\n{text}"),
+        };
+        self.waiting.fetch_add(text.len(), Ordering::AcqRel);
         self.show(LivePart::Lines(text, indent));
     }
 
@@ -83,6 +108,7 @@ impl LiveScreen {
         };
         if let Some(shown) = shown {
             self.is_drawing.store(false, Ordering::Release);
+            self.waiting.store(0, Ordering::Release);
             show(&self.printer, shown);
         }
     }

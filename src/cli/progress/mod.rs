@@ -343,7 +343,7 @@ impl Progress {
 fn occurred(occurrences: &mut HashMap<String, usize>, error: &str) -> usize {
     // Errors that name an id are all different.
     if occurrences.len() >= MOST_ERRORS {
-        occurrences.retain(|_, count| *count > 1);
+        occurrences.clear();
     }
     let count = occurrences.entry(error.to_owned()).or_default();
     *count += 1;

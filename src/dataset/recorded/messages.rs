@@ -91,7 +91,12 @@ pub(super) fn turns_of(history: Vec<HistoryMessage>) -> Vec<RecordedTurn> {
 pub(super) fn answer(turns: &mut [RecordedTurn], result: DatasetCall) -> bool {
     let mut calls = turns.iter_mut().flat_map(|turn| &mut turn.calls);
     let call = match &result.id {
-        Some(id) => calls.rev().find(|call| call.id.as_ref() == Some(id)),
+        // Ids may come again, within a turn and in a later one: the first of them that waits, else the last.
+        Some(id) => {
+            let mut of_id: Vec<&mut DatasetCall> = calls.filter(|call| call.id.as_ref() == Some(id)).collect();
+            let waits = of_id.iter().position(|call| call.result.is_none());
+            waits.or(of_id.len().checked_sub(1)).map(|at| of_id.swap_remove(at))
+        }
         None => calls.find(|call| call.result.is_none() && (result.tool.is_empty() || call.tool == result.tool)),
     };
     let Some(call) = call else { return false };

@@ -350,6 +350,22 @@ fn a_call_without_a_result_takes_none_from_a_later_one() {
 }
 
 #[test]
+fn results_of_calls_with_one_id_go_to_them_in_their_order() {
+    let call = |args: &str| json!({"id": "", "type": "function", "function": {"name": "f", "arguments": args}});
+    let result = |text: &str| json!({"role": "tool", "tool_call_id": "", "content": text});
+    let list = json!([
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": null, "tool_calls": [call("{\"n\": 1}"), call("{\"n\": 2}")]},
+        result("\"one\""), result("\"two\""),
+        {"role": "assistant", "content": "ok"},
+    ]);
+    let turns = recorded(&list.to_string()).conversations.remove(0).turns;
+    let uses = crate::evidence::Transcript { turns }.tool_uses_by_turn().concat();
+    let results: Vec<Option<Value>> = uses.into_iter().map(|used| used.result.map(LazyValue::into_value)).collect();
+    assert_eq!(results, [Some(json!("one")), Some(json!("two"))]);
+}
+
+#[test]
 fn an_empty_text_that_is_recorded_is_a_reply() {
     let turn = json!({"userContent": {"role": "user", "content": "go"}, "finalResponse": {"role": "assistant", "content": ""}});
     let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "evalMode": "trace", "conversation": [turn]}]});

@@ -23,7 +23,7 @@ pub(super) fn subsequence(
     Some(pairs)
 }
 
-/// A largest matching in any order: augmenting paths (BipartiteMatching), each expected one first with the partners that are free.
+/// A largest matching in any order: augmenting paths (Kuhn), each expected one first with the partners that are free.
 pub(super) fn any_order(expected: usize, actual: usize, edge: &mut impl FnMut(usize, usize) -> bool) -> Pairs {
     let mut search =
         BipartiteMatching { actual, known: vec![None; expected * actual], owner: vec![None; actual], edge };

@@ -8,7 +8,7 @@ mod run;
 mod script_match;
 mod trials;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use super::super::args::{GradeArgs, MetricSetArg, RecordedArgs};
@@ -17,7 +17,7 @@ use super::super::error::CliError;
 use super::super::invocation::Invocation;
 use super::super::outputs::{self, OutputFile, OutputRun};
 use super::super::printer::Printer;
-use super::super::recordings::RecordedConversations;
+use super::super::recordings::{RecordedConversationKey, RecordedConversations};
 use super::super::selection::{self, Selected};
 use super::{asking, listen};
 use crate::dataset::{Matching, match_cases};
@@ -83,12 +83,32 @@ fn recordings(args: &GradeArgs, typed: &str, context: &Context) -> Result<Record
     if !args.recorded.actual.is_empty() {
         return open(&args.recorded.actual);
     }
-    // `FILE:case1,case2` selects cases of the file.
+    let what = format!("nothing that an agent said is recorded in {}", plain(typed));
+    let refusal = Refusal::new(what, "the recordings: --actual FILE, a folder, or the id of a run");
+    // `FILE:case1,case2` selects cases of the file, and an eval set may be named without its ending. A run is never meant.
     let file = if Path::new(typed).exists() { typed } else { typed.rsplit_once(':').map_or(typed, |(file, _)| file) };
-    open(&[file.to_owned()]).map_err(|_| {
-        let what = format!("nothing that an agent said is recorded in {}", plain(typed));
-        CliError::Unprepared(Refusal::new(what, "the recordings: --actual FILE, a folder, or the id of a run"))
-    })
+    let file = match Path::new(file).exists() {
+        true => file.to_owned(),
+        false => format!("{file}.evalset.json"),
+    };
+    if !Path::new(&file).exists() {
+        return Err(CliError::Unprepared(refusal));
+    }
+    let held = open(&[file]).map_err(|error| match error {
+        CliError::InvalidJobs(_) => CliError::Unprepared(refusal),
+        other => other,
+    })?;
+    // Of a folder's files each has its own cases: one must not be graded by what another one recorded.
+    let mut files: HashMap<&str, &Path> = HashMap::new();
+    for RecordedConversationKey { key, .. } in &held.keys {
+        let first = files.entry(&key.id).or_insert(&key.file);
+        if **first != *key.file {
+            let (first, second) = (first.display().to_string(), key.file.display().to_string());
+            let what = format!("{} is recorded in {} and in {}", plain(&key.id), plain(&first), plain(&second));
+            return Err(CliError::Unprepared(Refusal::new(what, "one of the files, or the recordings: --actual")));
+        }
+    }
+    Ok(held)
 }
 
 /// Tells flags that mean something with `--dataset` only.
